@@ -1,0 +1,88 @@
+"""Where a node came from, and what is wrong there.
+
+Every spec node, schema node and grammar node carries an :class:`Origin`; every diagnostic is a
+:class:`Problem` at one. Problems are data, so that a program can read them (``to_json``) and a
+person can (``str``).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+Severity = Literal["error", "warning", "note"]
+
+
+def escape_pointer(token: str | int) -> str:
+    """One reference token of a JSON pointer, escaped as RFC 6901 section 3 says."""
+    return str(token).replace("~", "~0").replace("/", "~1")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A place: a file position, a tool's name, a JSON pointer, whichever are known.
+
+    ``line`` and ``column`` count from 1. ``pointer`` is RFC 6901 into the YAML document or the
+    tool's parameter schema ("" is the whole document).
+    """
+
+    pointer: str = ""
+    tool: str | None = None
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+
+    def child(self, *tokens: str | int) -> Origin:
+        """The same origin, `tokens` further down; the file position no longer applies."""
+        tail = "".join("/" + escape_pointer(t) for t in tokens)
+        return replace(self, pointer=self.pointer + tail, line=None, column=None)
+
+    def __str__(self) -> str:
+        parts = []
+        if self.file is not None:
+            where = self.file
+            if self.line is not None:
+                where += f":{self.line}:{self.column or 1}"
+            parts.append(where)
+        if self.tool is not None:
+            parts.append(f"tool '{self.tool}'")
+        parts.append(self.pointer or "/")
+        return ": ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One diagnostic: a stable code (see docs/reference/errors.md), a sentence, a place, a hint."""
+
+    code: str
+    message: str
+    origin: Origin = Origin()
+    hint: str | None = None
+    severity: Severity = "error"
+
+    def __str__(self) -> str:
+        text = f"{self.origin}: {self.severity}[{self.code}]: {self.message}"
+        return f"{text}\n  {self.hint}" if self.hint else text
+
+    def to_json(self) -> dict[str, object]:
+        """A plain dict; keys that are unknown are left out."""
+        pairs: dict[str, object | None] = {
+            "code": self.code,
+            "severity": self.severity,
+            "message": self.message,
+            "tool": self.origin.tool,
+            "pointer": self.origin.pointer,
+            "file": self.origin.file,
+            "line": self.origin.line,
+            "column": self.origin.column,
+            "hint": self.hint,
+        }
+        return {k: v for k, v in pairs.items() if v is not None}
+
+
+def did_you_mean(word: str, legal: Iterable[str]) -> str | None:
+    """A hint naming the closest legal word, or None if nothing is close."""
+    close = difflib.get_close_matches(word, list(legal), n=1, cutoff=0.6)
+    return f"did you mean `{close[0]}`?" if close else None

@@ -1,0 +1,264 @@
+"""The dialect model: how one model family writes tool calls, as data.
+
+YAML -> ``spec_loader`` -> **this** -> ``lower``. Keys are strict: an unknown one is an error. The
+meaning of each field is its description here; docs/reference/spec-format.md and the editors' JSON
+Schema are generated from them. ``extends`` and ``vars`` are resolved by the loader and never seen
+here.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+Text = Annotated[str, StringConstraints(min_length=1)]
+
+
+class Part(BaseModel):
+    """Base of every part of a spec: unknown keys are refused, values are fixed once read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class TokenSpec(Part):
+    """A marker that the model's vocabulary has as one token."""
+
+    text: Text = Field(description="How the token is spelled.")
+    match: Literal["require", "prefer", "either"] = Field(
+        "prefer",
+        description="`require`: as the token only, its text is forbidden in raw values. `prefer`: as "
+        "the token if the vocabulary has it, else as text. `either`: both are taken.",
+    )
+
+
+class ReasoningSpec(Part):
+    """The block of reasoning before the answer."""
+
+    open: Text = Field(description="Opens the block.")
+    close: Text = Field(description="Closes it.")
+    after: str = Field("", description="What the template writes between the block and the answer.")
+    implicit_close: tuple[Text, ...] = Field(
+        (), description="Texts that end the block although it was not closed (a call's opener)."
+    )
+
+
+class ContentSpec(Part):
+    """How plain text is wrapped, and whether it may accompany calls."""
+
+    open: str = Field("", description="Before plain text.")
+    close: str = Field("", description="After plain text.")
+    with_calls: Literal["before", "exclusive", "after", "any"] = Field(
+        "before", description="Where plain text may stand in a turn that also has calls."
+    )
+
+
+class SectionSpec(Part):
+    """What stands once around all the calls of a turn."""
+
+    open: str = Field("", description="Before the first call.")
+    close: str = Field("", description="After the last call.")
+
+
+class CallsSpec(Part):
+    """How several calls stand together."""
+
+    separator: str = Field("", description="Between two calls.")
+    max: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="The most calls one turn can hold; 1 = the dialect has no parallel calls."
+    )
+
+
+class CallIdSpec(Part):
+    """How the holes `{id}` and `{index}` are filled."""
+
+    kind: Literal["none", "pattern", "counter"] = Field(
+        "none", description="`pattern`: the model invents it. `counter`: calls are numbered."
+    )
+    pattern: str | None = Field(None, description="Anchored regular expression an id must match.")
+    base: Annotated[int, Field(ge=0)] = Field(0, description="The counter's first number.")
+    scope: Literal["turn", "conversation"] = Field(
+        "turn", description="Where the counter starts anew."
+    )
+    optional: bool = Field(False, description="The id may be missing.")
+
+
+class StringForm(Part):
+    """One way to write a string."""
+
+    open: str = Field("", description="Before the text.")
+    close: str = Field(
+        "",
+        description="After the text. Empty in a tagged dialect: the literal that follows `{value}`.",
+    )
+    escape: Literal["none", "json", "python", "xml"] = Field(
+        "none", description="How characters are escaped; `none` = any text without the closer."
+    )
+
+
+class StringSpec(StringForm):
+    """How strings are written; the first form is the one to write."""
+
+    alternatives: tuple[StringForm, ...] = Field((), description="Other forms that are accepted.")
+
+
+class LiteralsSpec(Part):
+    """Spellings of null, true and false: the first is written and enforced, the others only read."""
+
+    null: tuple[Text, ...] = ("null",)
+    true: tuple[Text, ...] = ("true",)
+    false: tuple[Text, ...] = ("false",)
+
+
+class TypeAttrSpec(Part):
+    """The value of the hole `{type}` by JSON type; `default` for the types not named."""
+
+    string: str | None = None
+    number: str | None = None
+    integer: str | None = None
+    boolean: str | None = None
+    null: str | None = None
+    array: str | None = None
+    object: str | None = None
+    default: str | None = None
+
+
+class ArgsSpec(Part):
+    """How a call's arguments are written."""
+
+    notation: Literal["json", "tagged", "kwargs", "bare-dict"] = Field(
+        description="`json`: one JSON object. `tagged`: one element per argument. `kwargs`: "
+        "key=value as in a Python call. `bare-dict`: braces with unquoted keys, at every depth."
+    )
+    open: str = Field("", description="Before the arguments (tagged, kwargs).")
+    close: str = Field("", description="After the arguments (tagged, kwargs).")
+    empty: str | None = Field(
+        None, description="Stands for the whole container when there are no arguments."
+    )
+    separator: str = Field("", description="Between two arguments (tagged, kwargs).")
+    param: str | None = Field(
+        None, description="One argument: holes `{key}`, `{value}`, perhaps `{type}` (tagged, kwargs)."
+    )
+    type_attr: TypeAttrSpec | None = Field(None, description="What `{type}` says.")
+    key_quote: Literal["bare", "quoted"] = Field(
+        "bare", description="How keys are written in a bare-dict."
+    )
+    key_order: Literal["schema", "sorted", "any"] = Field(
+        "schema", description="The order in which history is rendered."
+    )
+    string: StringSpec | None = Field(
+        None, description="How strings are written. JSON strings unless given; raw in `tagged`."
+    )
+    literals: LiteralsSpec = Field(LiteralsSpec(), description="null, true, false.")
+    containers: Literal["json", "python", "recurse"] | None = Field(
+        None,
+        description="How nested objects and arrays are written. Unless given: `json` in json and "
+        "tagged, `python` in kwargs, `recurse` in bare-dict.",
+    )
+
+
+class JsonSpec(Part):
+    """Layout of embedded JSON."""
+
+    separators: tuple[str, str] = Field(
+        (", ", ": "), description="Between members, and between key and value."
+    )
+    ascii: bool = Field(False, description="Non-ASCII characters are written as \\u escapes.")
+    whitespace: Literal["exact", "free"] | Annotated[int, Field(ge=1)] = Field(
+        "exact",
+        description="`exact`: the separators as given. `free` or a number: JSON whitespace may "
+        "stand between tokens, up to that many characters a gap.",
+    )
+    indent: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="Indentation when rendering; enforced as `free` whitespace."
+    )
+
+
+class TriggerSpec(Part):
+    """What arms the constraint under tool_choice auto. Exactly one of text, token, pattern."""
+
+    text: Text | None = None
+    token: Text | None = None
+    pattern: Text | None = Field(None, description="Regular expression without look-around.")
+    at: str = Field(
+        "anywhere", description="`anywhere`, `message_start`, or `after: TEXT` with the text."
+    )
+    per_tool: bool = Field(False, description="`{name}` in the text stands for each tool's name.")
+    not_: tuple[Text, ...] = Field(
+        (), alias="not", description="Texts that must not follow (the pattern has no look-around)."
+    )
+
+
+class TurnEndSpec(Part):
+    """How the turn ends."""
+
+    tokens: tuple[Text, ...] = Field((), description="Tokens that end the turn.")
+    not_stop: tuple[Text, ...] = Field(
+        (), description="Look-alikes inside the turn that a host must not stop at."
+    )
+
+
+class ToolKindSpec(Part):
+    """Tools whose body is raw text, not arguments."""
+
+    names: tuple[Text, ...] = Field(description="The tools of this kind.")
+    parameter: Text = Field("code", description="The argument that the body fills.")
+    call: Text = Field(description="Template with the holes `{name}` and `{body}`.")
+    raw_until: tuple[Text, ...] = Field((), description="Texts that the body cannot contain.")
+
+
+class DialectSpec(Part):
+    """One dialect, all inheritance resolved."""
+
+    id: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")] = Field(
+        description="Lower-case words joined by dashes."
+    )
+    families: tuple[Text, ...] = Field((), description="Model families that write it.")
+    source: str = Field("", description="The chat template or document this was taken from.")
+    verified: str = Field("", description="What was checked against the source, and how.")
+    tokens: tuple[TokenSpec, ...] = Field((), description="Markers that are single tokens.")
+    prefill: str = Field(
+        "", description="The end of the generation prompt that belongs to the dialect's text."
+    )
+    reasoning: ReasoningSpec | None = Field(None, description="The reasoning block, if any.")
+    content: ContentSpec = Field(ContentSpec(), description="Plain text beside calls.")
+    lead_in: str = Field(
+        "", description="Between content or reasoning and the first call; may be left out."
+    )
+    section: SectionSpec = Field(SectionSpec(), description="Around all calls.")
+    calls: CallsSpec = Field(CallsSpec(), description="Several calls.")
+    call: Text = Field(
+        description="One call: literal text with the holes `{name}`, `{name:json}`, `{id}`, "
+        "`{index}`, `{args}`. A hole may repeat; other braces are literal."
+    )
+    call_id: CallIdSpec = Field(CallIdSpec(), description="Ids and indices.")
+    args: ArgsSpec = Field(description="The arguments' notation.")
+    json_layout: JsonSpec = Field(JsonSpec(), alias="json", description="Layout of JSON.")
+    whitespace: Literal["exact", "tolerant"] = Field(
+        "exact",
+        description="`tolerant`: whitespace between markers may vary when enforcing too; reading is "
+        "always tolerant.",
+    )
+    triggers: tuple[TriggerSpec, ...] = Field((), description="What arms the constraint.")
+    turn_end: TurnEndSpec = Field(TurnEndSpec(), description="How the turn ends.")
+    accept: tuple[DialectShape, ...] = Field(
+        (), description="Other shapes that are read; enforced too where they say `constrain`."
+    )
+    tool_kinds: dict[str, ToolKindSpec] = Field({}, description="Tools with a raw body.")
+
+
+class DialectShape(Part):
+    """A further shape of the dialect's calls: the parts that differ, each a whole replacement
+    (``args`` is merged key by key)."""
+
+    constrain: bool = Field(False, description="The grammar allows it too, not only the parser.")
+    lead_in: str | None = None
+    section: SectionSpec | None = None
+    calls: CallsSpec | None = None
+    call: Text | None = None
+    call_id: CallIdSpec | None = None
+    args: dict[str, object] | None = Field(None, description="Keys of `args` that differ.")
+    json_layout: JsonSpec | None = Field(None, alias="json")
+
+
+DialectSpec.model_rebuild()
