@@ -93,7 +93,7 @@ class RuleRef:
     name: str
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
 class Machine:
     """A deterministic machine over code points whose transitions may count.
 

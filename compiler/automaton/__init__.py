@@ -1,0 +1,1 @@
+"""Byte-level automata over interned continuations."""

@@ -1,0 +1,345 @@
+"""The automaton core: continuations, interned.
+
+A *continuation* is what must still be matched: a head (a position inside one grammar node) and the
+continuation after it, hash-consed to an integer; 0 is the end. Expanding one gives byte arcs to
+other continuations, computed when first asked for and remembered. Counters and key sets live in
+the head, so a bound of 10,000 costs nothing until it is walked. These are Antimirov's partial
+derivatives, with a stack for recursion.
+
+Heads are tuples ``(kind, ...)``; expressions enter as indices of :attr:`Core.exprs`.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from ..errors import LimitExceeded
+from ..grammar import (
+    Capture,
+    Chars,
+    Choice,
+    Cut,
+    Expr,
+    Literal,
+    Members,
+    Regular,
+    Repeat,
+    RuleRef,
+    Rules,
+    Sequence,
+    Slot,
+    Token,
+)
+from .liveness import liveness
+from .members import MembersPlan
+from .utf8 import byte_sequences
+
+END: Final = 0
+CUT: Final = 0
+
+Event = int
+"""0 is a cut; ``slot + 1`` opens the capture of that slot, ``-(slot + 1)`` closes it."""
+
+# Kinds of heads. Plain ints: these are compared millions of times.
+_EXPR, _BYTES, _RANGES, _SEQ, _REPEAT, _REGULAR, _MEMBERS, _MEMBER, _CLOSE = range(9)
+
+Head = tuple[object, ...]
+
+
+class Arc(NamedTuple):
+    """Any byte of ``low..high`` leads to `target`, after `events`."""
+
+    low: int
+    high: int
+    target: int
+    events: tuple[Event, ...]
+
+
+class Expansion(NamedTuple):
+    """What a continuation can do next: read a byte along an arc, or end after `final` events."""
+
+    arcs: tuple[Arc, ...]
+    final: tuple[Event, ...] | None
+
+
+class Core:
+    """Interned continuations over the rules of one grammar.
+
+    Args:
+        rules: the grammar's rules, visited lazily.
+        captures: whether arcs carry capture events; without, a capture is just its item.
+        max_cells: the most continuations to intern before :class:`LimitExceeded` is raised.
+    """
+
+    def __init__(self, rules: Rules, *, captures: bool = False, max_cells: int = 4_000_000) -> None:
+        self.rules = rules
+        self.captures = captures
+        self.max_cells = max_cells
+        self.slots: list[Slot] = []
+        self._slot_index: dict[Slot, int] = {}
+        self.exprs: list[Expr] = []
+        self._expr_index: dict[int, int] = {}
+        self._cells: list[tuple[Head, int]] = [((), END)]
+        self._ids: dict[tuple[Head, int], int] = {}
+        self._expansions: dict[int, Expansion] = {END: Expansion((), ())}
+        self._plans: dict[int, MembersPlan] = {}
+
+    # Interning ------------------------------------------------------------------------------
+
+    def continuation(self, expr: Expr, tail: int = END) -> int:
+        """The continuation that matches `expr`, then `tail`."""
+        return self._cell((_EXPR, self._expr(expr)), tail)
+
+    def _expr(self, expr: Expr) -> int:
+        index = self._expr_index.get(id(expr))
+        if index is None:
+            index = self._expr_index[id(expr)] = len(self.exprs)
+            self.exprs.append(expr)  # Kept alive, so its id stays its own.
+        return index
+
+    def _cell(self, head: Head, tail: int) -> int:
+        key = (head, tail)
+        cell = self._ids.get(key)
+        if cell is None:
+            if len(self._cells) >= self.max_cells:
+                raise LimitExceeded.at(
+                    "automaton-too-large",
+                    f"the automaton needs more than {self.max_cells} continuations",
+                    hint="the text is nested too deeply or counts in too many ways at once",
+                )
+            cell = self._ids[key] = len(self._cells)
+            self._cells.append(key)
+        return cell
+
+    def slot(self, slot: Slot) -> int:
+        """The index of a slot; events refer to it."""
+        index = self._slot_index.get(slot)
+        if index is None:
+            index = self._slot_index[slot] = len(self.slots)
+            self.slots.append(slot)
+        return index
+
+    def parts(self, cell: int) -> tuple[Head, int]:
+        """The head and tail of a continuation, for diagnostics."""
+        return self._cells[cell]
+
+    # Expansion ------------------------------------------------------------------------------
+
+    def expand(self, cell: int) -> Expansion:
+        """The arcs out of a continuation, in order of preference, and whether it may end."""
+        found = self._expansions.get(cell)
+        if found is None:
+            found = self._expansions[cell] = self._expand(cell)
+        return found
+
+    def _expand(self, cell: int) -> Expansion:
+        arcs: list[Arc] = []
+        final: tuple[Event, ...] | None = None
+        seen: set[int] = set()
+        # Depth first, left to right: the first way to reach a continuation is the preferred one.
+        stack: list[tuple[int, tuple[Event, ...]]] = [(cell, ())]
+        while stack:
+            here, events = stack.pop()
+            if here in seen:
+                continue
+            seen.add(here)
+            if here == END:
+                final = events
+                continue
+            known = self._expansions.get(here)
+            if known is not None:
+                arcs += (
+                    known.arcs
+                    if not events
+                    else [Arc(a.low, a.high, a.target, events + a.events) for a in known.arcs]
+                )
+                if known.final is not None and final is None:
+                    final = events + known.final
+                continue
+            self._step_into(here, events, arcs, stack)
+        return Expansion(tuple(dict.fromkeys(arcs)), final)
+
+    def _step_into(
+        self,
+        cell: int,
+        events: tuple[Event, ...],
+        arcs: list[Arc],
+        stack: list[tuple[int, tuple[Event, ...]]],
+    ) -> None:
+        """Open one head: append its byte arcs, or push what it turns into without a byte."""
+        head, tail = self._cells[cell]
+        kind = head[0]
+        if kind == _EXPR:
+            self._enter(self.exprs[head[1]], tail, events, arcs, stack)  # type: ignore[index]
+        elif kind == _BYTES:
+            _, data, at = head
+            assert isinstance(data, bytes) and isinstance(at, int)
+            byte = data[at]
+            after = tail if at + 1 == len(data) else self._cell((_BYTES, data, at + 1), tail)
+            arcs.append(Arc(byte, byte, after, events))
+        elif kind == _RANGES:
+            low, high = head[1]  # type: ignore[misc]
+            after = tail if len(head) == 2 else self._cell((_RANGES, *head[2:]), tail)
+            arcs.append(Arc(low, high, after, events))
+        elif kind == _SEQ:
+            _, index, at = head
+            stack.append((self._sequence(index, at, tail), events))  # type: ignore[arg-type]
+        elif kind == _REPEAT:
+            _, index, need, left = head
+            for nxt in reversed(self._repeat(index, need, left, tail)):  # type: ignore[arg-type]
+                stack.append((nxt, events))
+        elif kind == _REGULAR:
+            _, index, state, need, left = head
+            self._regular(index, state, need, left, tail, events, arcs, stack)  # type: ignore[arg-type]
+        elif kind in (_MEMBERS, _MEMBER):
+            for nxt in reversed(self._members(head, tail)):
+                stack.append((nxt, events))
+        else:
+            assert kind == _CLOSE
+            stack.append((tail, (*events, -(head[1] + 1))))  # type: ignore[operator]
+
+    def _enter(
+        self,
+        expr: Expr,
+        tail: int,
+        events: tuple[Event, ...],
+        arcs: list[Arc],
+        stack: list[tuple[int, tuple[Event, ...]]],
+    ) -> None:
+        match expr:
+            case Literal(text) | Token(text):
+                data = text.encode("utf-8")
+                stack.append((self._cell((_BYTES, data, 0), tail) if data else tail, events))
+            case Chars(ranges):
+                for first, *rest in byte_sequences(ranges):
+                    after = self._cell((_RANGES, *rest), tail) if rest else tail
+                    arcs.append(Arc(*first, after, events))
+            case Sequence(items):
+                index = self._expr(expr)
+                stack.append((self._sequence(index, 0, tail) if items else tail, events))
+            case Choice(options):
+                for option in reversed(options):
+                    stack.append((self.continuation(option, tail), events))
+            case Repeat(item, low, high):
+                index = self._expr(item)
+                for nxt in reversed(self._repeat(index, low, high, tail)):
+                    stack.append((nxt, events))
+            case RuleRef(name):
+                stack.append((self.continuation(self.rules[name], tail), events))
+            case Regular():
+                self._regular_start(expr, tail, events, arcs, stack)
+            case Members():
+                index = self._expr(expr)
+                self._plans.setdefault(index, MembersPlan(expr))
+                start = self._plans[index].start
+                for nxt in reversed(self._members((_MEMBERS, index, start), tail)):
+                    stack.append((nxt, events))
+            case Capture(slot, item) if self.captures:
+                number = self.slot(slot) + 1
+                closed = self._cell((_CLOSE, number - 1), tail)
+                stack.append((self.continuation(item, closed), (*events, number)))
+            case Capture(_, item):
+                stack.append((self.continuation(item, tail), events))
+            case Cut():
+                stack.append((tail, (*events, CUT) if self.captures else events))
+
+    def _sequence(self, index: int, at: int, tail: int) -> int:
+        """The continuation of item `at` of a sequence. The last item keeps the tail as it is, so
+        that right recursion does not grow the stack."""
+        expr = self.exprs[index]
+        assert isinstance(expr, Sequence)
+        if at + 1 < len(expr.items):
+            tail = self._cell((_SEQ, index, at + 1), tail)
+        return self.continuation(expr.items[at], tail)
+
+    def _repeat(self, index: int, need: int, left: int | None, tail: int) -> list[int]:
+        """`need` more items at least, `left` at most (None: no bound); one more is preferred."""
+        out = []
+        if left is None or left > 0:
+            fewer = max(need - 1, 0)
+            after = tail
+            if left != 1:
+                left = None if left is None else left - 1
+                after = self._cell((_REPEAT, index, fewer, left), tail)
+            out.append(self._cell((_EXPR, index), after))
+        if need <= 0:
+            out.append(tail)
+        return out
+
+    def _regular_start(
+        self,
+        expr: Regular,
+        tail: int,
+        events: tuple[Event, ...],
+        arcs: list[Arc],
+        stack: list[tuple[int, tuple[Event, ...]]],
+    ) -> None:
+        index = self._expr(expr)
+        need, left = self._window(index, 0, expr.min, expr.max)
+        if liveness(expr.machine).live(0, need, left):
+            self._regular(index, 0, need, left, tail, events, arcs, stack)
+
+    def _window(self, index: int, state: int, need: int, left: int | None) -> tuple[int, int | None]:
+        """The same window of counts, told apart only where it makes a difference."""
+        if left is not None:
+            expr = self.exprs[index]
+            assert isinstance(expr, Regular)
+            longest = liveness(expr.machine).longest(state)
+            if longest is not None and longest <= left:
+                left = None
+        return need, left
+
+    def _regular(
+        self,
+        index: int,
+        state: int,
+        need: int,
+        left: int | None,
+        tail: int,
+        events: tuple[Event, ...],
+        arcs: list[Arc],
+        stack: list[tuple[int, tuple[Event, ...]]],
+    ) -> None:
+        expr = self.exprs[index]
+        assert isinstance(expr, Regular)
+        machine = expr.machine
+        alive = liveness(machine).live
+        for low, high, target, counts in machine.transitions[state]:
+            rest = None if left is None else left - counts
+            if rest is not None and rest < 0:
+                continue
+            wanted = max(need - counts, 0)
+            if not alive(target, wanted, rest):
+                continue
+            window = self._window(index, target, wanted, rest)
+            if machine.transitions[target]:
+                after = self._cell((_REGULAR, index, target, *window), tail)
+            else:
+                after = tail
+            for first, *more in byte_sequences(((low, high),)):
+                nxt = self._cell((_RANGES, *more), after) if more else after
+                arcs.append(Arc(*first, nxt, events))
+        if state in machine.accepting and need <= 0:
+            stack.append((tail, events))
+
+    def _members(self, head: Head, tail: int) -> list[int]:
+        kind, index, state = head
+        assert isinstance(index, int) and isinstance(state, tuple)
+        expr = self.exprs[index]
+        assert isinstance(expr, Members)
+        plan = self._plans.get(index)
+        if plan is None:
+            plan = self._plans[index] = MembersPlan(expr)
+        out = []
+        members = plan.candidates(state)
+        if members:
+            if kind == _MEMBERS and plan.needs_separator(state):
+                after = self._cell((_MEMBER, index, state), tail)
+                out.append(self.continuation(expr.separator, after))
+            else:
+                for body, nxt in members:
+                    after = self._cell((_MEMBERS, index, nxt), tail)
+                    out.append(self.continuation(body, after))
+        if kind == _MEMBERS and plan.may_end(state):
+            out.append(tail)
+        return out

@@ -1,0 +1,115 @@
+"""Which (state, count) pairs of a counting machine can still end in time.
+
+For a machine and k = 0, 1, 2, ... let R_k be the states from which acceptance is reached with
+exactly k more counts. R_k depends on R_{k-1} alone, so the sequence is eventually periodic; it is
+computed as far as asked and stops at the first repetition. States are bits of a Python int.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from weakref import WeakKeyDictionary
+
+from ..grammar import Machine
+
+_CACHE: WeakKeyDictionary[Machine, Liveness] = WeakKeyDictionary()
+
+
+class Liveness:
+    """Answers, exactly, whether `state` can be completed with between `low` and `high` counts."""
+
+    def __init__(self, machine: Machine) -> None:
+        size = len(machine.transitions)
+        self._free: list[list[int]] = [[] for _ in range(size)]
+        self._counted: list[list[int]] = [[] for _ in range(size)]
+        for state, row in enumerate(machine.transitions):
+            for _, _, target, counts in row:
+                (self._counted if counts else self._free)[target].append(state)
+        start = self._closed(set(machine.accepting))
+        self._sets = [start]
+        self._seen = {start: 0}
+        self._period_start: int | None = None
+        self._windows: dict[tuple[int, int, int | None], bool] = {}
+        self._longest: dict[int, int | None] = {}
+
+    def _closed(self, states: set[int]) -> int:
+        """`states` and all that reach them without counting, as bits."""
+        todo = list(states)
+        while todo:
+            for source in self._free[todo.pop()]:
+                if source not in states:
+                    states.add(source)
+                    todo.append(source)
+        return sum(1 << s for s in states)
+
+    def _extend(self) -> None:
+        """Compute the next R_k, or note where the sequence starts to repeat."""
+        last = self._sets[-1]
+        before: set[int] = set()
+        for state in _bits(last):
+            before.update(self._counted[state])
+        nxt = self._closed(before)
+        known = self._seen.get(nxt)
+        if known is not None:
+            self._period_start = known
+        else:
+            self._seen[nxt] = len(self._sets)
+            self._sets.append(nxt)
+
+    def _reach(self, k: int) -> int:
+        """R_k."""
+        while k >= len(self._sets) and self._period_start is None:
+            self._extend()
+        if k < len(self._sets):
+            return self._sets[k]
+        assert self._period_start is not None
+        period = len(self._sets) - self._period_start
+        return self._sets[self._period_start + (k - self._period_start) % period]
+
+    def live(self, state: int, low: int, high: int | None) -> bool:
+        """Can a word with between `low` and `high` (None: no bound) more counts be completed?"""
+        key = (state, low, high)
+        answer = self._windows.get(key)
+        if answer is None:
+            answer = self._windows[key] = self._search(state, low, high)
+        return answer
+
+    def _search(self, state: int, low: int, high: int | None) -> bool:
+        bit = 1 << state
+        k = low
+        while high is None or k <= high:
+            if self._reach(k) & bit:
+                return True
+            k += 1
+            # One whole period past the start of the window says all there is to say.
+            if self._period_start is not None and k > max(low, self._period_start) + (
+                len(self._sets) - self._period_start
+            ):
+                return False
+        return False
+
+    def longest(self, state: int) -> int | None:
+        """The most counts a word from `state` can have; None if there is no most."""
+        if state not in self._longest:
+            while self._period_start is None:
+                self._extend()
+            bit = 1 << state
+            endless = any(s & bit for s in self._sets[self._period_start :])
+            last = max((k for k, s in enumerate(self._sets) if s & bit), default=-1)
+            self._longest[state] = None if endless else last
+        return self._longest[state]
+
+
+def liveness(machine: Machine) -> Liveness:
+    """The machine's liveness, computed once."""
+    found = _CACHE.get(machine)
+    if found is None:
+        found = _CACHE[machine] = Liveness(machine)
+    return found
+
+
+def _bits(value: int) -> Iterator[int]:
+    while value:
+        low = value & -value
+        yield low.bit_length() - 1
+        value ^= low
