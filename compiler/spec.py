@@ -26,9 +26,9 @@ class TokenSpec(Part):
 
     text: Text = Field(description="How the token is spelled.")
     match: Literal["require", "prefer", "either"] = Field(
-        "prefer",
-        description="`require`: as the token only, its text is forbidden in raw values. `prefer`: as "
-        "the token if the vocabulary has it, else as text. `either`: both are taken.",
+        default="prefer",
+        description="`require`: as the token only, its text is forbidden in raw values. `prefer`: "
+        "as the token if the vocabulary has it, else as text. `either`: both are taken.",
     )
 
 
@@ -37,35 +37,39 @@ class ReasoningSpec(Part):
 
     open: Text = Field(description="Opens the block.")
     close: Text = Field(description="Closes it.")
-    after: str = Field("", description="What the template writes between the block and the answer.")
+    after: str = Field(
+        default="", description="What the template writes between the block and the answer."
+    )
     implicit_close: tuple[Text, ...] = Field(
-        (), description="Texts that end the block although it was not closed (a call's opener)."
+        default=(),
+        description="Texts that end the block although it was not closed (a call's opener).",
     )
 
 
 class ContentSpec(Part):
     """How plain text is wrapped, and whether it may accompany calls."""
 
-    open: str = Field("", description="Before plain text.")
-    close: str = Field("", description="After plain text.")
+    open: str = Field(default="", description="Before plain text.")
+    close: str = Field(default="", description="After plain text.")
     with_calls: Literal["before", "exclusive", "after", "any"] = Field(
-        "before", description="Where plain text may stand in a turn that also has calls."
+        default="before", description="Where plain text may stand in a turn that also has calls."
     )
 
 
 class SectionSpec(Part):
     """What stands once around all the calls of a turn."""
 
-    open: str = Field("", description="Before the first call.")
-    close: str = Field("", description="After the last call.")
+    open: str = Field(default="", description="Before the first call.")
+    close: str = Field(default="", description="After the last call.")
 
 
 class CallsSpec(Part):
     """How several calls stand together."""
 
-    separator: str = Field("", description="Between two calls.")
+    separator: str = Field(default="", description="Between two calls.")
     max: Annotated[int, Field(ge=1)] | None = Field(
-        None, description="The most calls one turn can hold; 1 = the dialect has no parallel calls."
+        default=None,
+        description="The most calls one turn can hold; 1 = the dialect has no parallel calls.",
     )
 
 
@@ -73,37 +77,43 @@ class CallIdSpec(Part):
     """How the holes `{id}` and `{index}` are filled."""
 
     kind: Literal["none", "pattern", "counter"] = Field(
-        "none", description="`pattern`: the model invents it. `counter`: calls are numbered."
+        default="none",
+        description="`pattern`: the model invents it. `counter`: calls are numbered.",
     )
-    pattern: str | None = Field(None, description="Anchored regular expression an id must match.")
-    base: Annotated[int, Field(ge=0)] = Field(0, description="The counter's first number.")
+    pattern: str | None = Field(
+        default=None, description="Anchored regular expression an id must match."
+    )
+    base: Annotated[int, Field(ge=0)] = Field(default=0, description="The counter's first number.")
     scope: Literal["turn", "conversation"] = Field(
-        "turn", description="Where the counter starts anew."
+        default="turn", description="Where the counter starts anew."
     )
-    optional: bool = Field(False, description="The id may be missing.")
+    optional: bool = Field(default=False, description="The id may be missing.")
 
 
 class StringForm(Part):
     """One way to write a string."""
 
-    open: str = Field("", description="Before the text.")
+    open: str = Field(default="", description="Before the text.")
     close: str = Field(
-        "",
-        description="After the text. Empty in a tagged dialect: the literal that follows `{value}`.",
+        default="",
+        description="After the text. Empty in a tagged dialect: the literal after `{value}`.",
     )
     escape: Literal["none", "json", "python", "xml"] = Field(
-        "none", description="How characters are escaped; `none` = any text without the closer."
+        default="none",
+        description="How characters are escaped; `none` = any text without the closer.",
     )
 
 
 class StringSpec(StringForm):
     """How strings are written; the first form is the one to write."""
 
-    alternatives: tuple[StringForm, ...] = Field((), description="Other forms that are accepted.")
+    alternatives: tuple[StringForm, ...] = Field(
+        default=(), description="Other forms that are accepted."
+    )
 
 
 class LiteralsSpec(Part):
-    """Spellings of null, true and false: the first is written and enforced, the others only read."""
+    """Spellings of null, true and false: the first is written and enforced, others are read."""
 
     null: tuple[Text, ...] = ("null",)
     true: tuple[Text, ...] = ("true",)
@@ -130,28 +140,30 @@ class ArgsSpec(Part):
         description="`json`: one JSON object. `tagged`: one element per argument. `kwargs`: "
         "key=value as in a Python call. `bare-dict`: braces with unquoted keys, at every depth."
     )
-    open: str = Field("", description="Before the arguments (tagged, kwargs).")
-    close: str = Field("", description="After the arguments (tagged, kwargs).")
+    open: str = Field(default="", description="Before the arguments (tagged, kwargs).")
+    close: str = Field(default="", description="After the arguments (tagged, kwargs).")
     empty: str | None = Field(
-        None, description="Stands for the whole container when there are no arguments."
+        default=None, description="Stands for the whole container when there are no arguments."
     )
-    separator: str = Field("", description="Between two arguments (tagged, kwargs).")
+    separator: str = Field(default="", description="Between two arguments (tagged, kwargs).")
     param: str | None = Field(
-        None, description="One argument: holes `{key}`, `{value}`, perhaps `{type}` (tagged, kwargs)."
+        default=None,
+        description="One argument: holes `{key}`, `{value}`, perhaps `{type}` (tagged, kwargs).",
     )
-    type_attr: TypeAttrSpec | None = Field(None, description="What `{type}` says.")
+    type_attr: TypeAttrSpec | None = Field(default=None, description="What `{type}` says.")
     key_quote: Literal["bare", "quoted"] = Field(
-        "bare", description="How keys are written in a bare-dict."
+        default="bare", description="How keys are written in a bare-dict."
     )
     key_order: Literal["schema", "sorted", "any"] = Field(
-        "schema", description="The order in which history is rendered."
+        default="schema", description="The order in which history is rendered."
     )
     string: StringSpec | None = Field(
-        None, description="How strings are written. JSON strings unless given; raw in `tagged`."
+        default=None,
+        description="How strings are written. JSON strings unless given; raw in `tagged`.",
     )
-    literals: LiteralsSpec = Field(LiteralsSpec(), description="null, true, false.")
+    literals: LiteralsSpec = Field(default=LiteralsSpec(), description="null, true, false.")
     containers: Literal["json", "python", "recurse"] | None = Field(
-        None,
+        default=None,
         description="How nested objects and arrays are written. Unless given: `json` in json and "
         "tagged, `python` in kwargs, `recurse` in bare-dict.",
     )
@@ -161,16 +173,18 @@ class JsonSpec(Part):
     """Layout of embedded JSON."""
 
     separators: tuple[str, str] = Field(
-        (", ", ": "), description="Between members, and between key and value."
+        default=(", ", ": "), description="Between members, and between key and value."
     )
-    ascii: bool = Field(False, description="Non-ASCII characters are written as \\u escapes.")
+    ascii: bool = Field(
+        default=False, description="Non-ASCII characters are written as \\u escapes."
+    )
     whitespace: Literal["exact", "free"] | Annotated[int, Field(ge=1)] = Field(
-        "exact",
+        default="exact",
         description="`exact`: the separators as given. `free` or a number: JSON whitespace may "
         "stand between tokens, up to that many characters a gap.",
     )
     indent: Annotated[int, Field(ge=1)] | None = Field(
-        None, description="Indentation when rendering; enforced as `free` whitespace."
+        default=None, description="Indentation when rendering; enforced as `free` whitespace."
     )
 
 
@@ -179,22 +193,29 @@ class TriggerSpec(Part):
 
     text: Text | None = None
     token: Text | None = None
-    pattern: Text | None = Field(None, description="Regular expression without look-around.")
-    at: str = Field(
-        "anywhere", description="`anywhere`, `message_start`, or `after: TEXT` with the text."
+    pattern: Text | None = Field(
+        default=None, description="Regular expression without look-around."
     )
-    per_tool: bool = Field(False, description="`{name}` in the text stands for each tool's name.")
+    at: str = Field(
+        default="anywhere",
+        description="`anywhere`, `message_start`, or `after: TEXT` with the text.",
+    )
+    per_tool: bool = Field(
+        default=False, description="`{name}` in the text stands for each tool's name."
+    )
     not_: tuple[Text, ...] = Field(
-        (), alias="not", description="Texts that must not follow (the pattern has no look-around)."
+        default=(),
+        alias="not",
+        description="Texts that must not follow (the pattern has no look-around).",
     )
 
 
 class TurnEndSpec(Part):
     """How the turn ends."""
 
-    tokens: tuple[Text, ...] = Field((), description="Tokens that end the turn.")
+    tokens: tuple[Text, ...] = Field(default=(), description="Tokens that end the turn.")
     not_stop: tuple[Text, ...] = Field(
-        (), description="Look-alikes inside the turn that a host must not stop at."
+        default=(), description="Look-alikes inside the turn that a host must not stop at."
     )
 
 
@@ -202,9 +223,11 @@ class ToolKindSpec(Part):
     """Tools whose body is raw text, not arguments."""
 
     names: tuple[Text, ...] = Field(description="The tools of this kind.")
-    parameter: Text = Field("code", description="The argument that the body fills.")
+    parameter: Text = Field(default="code", description="The argument that the body fills.")
     call: Text = Field(description="Template with the holes `{name}` and `{body}`.")
-    raw_until: tuple[Text, ...] = Field((), description="Texts that the body cannot contain.")
+    raw_until: tuple[Text, ...] = Field(
+        default=(), description="Texts that the body cannot contain."
+    )
 
 
 class DialectSpec(Part):
@@ -213,52 +236,60 @@ class DialectSpec(Part):
     id: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")] = Field(
         description="Lower-case words joined by dashes."
     )
-    families: tuple[Text, ...] = Field((), description="Model families that write it.")
-    source: str = Field("", description="The chat template or document this was taken from.")
-    verified: str = Field("", description="What was checked against the source, and how.")
-    tokens: tuple[TokenSpec, ...] = Field((), description="Markers that are single tokens.")
+    families: tuple[Text, ...] = Field(default=(), description="Model families that write it.")
+    source: str = Field(
+        default="", description="The chat template or document this was taken from."
+    )
+    verified: str = Field(default="", description="What was checked against the source, and how.")
+    tokens: tuple[TokenSpec, ...] = Field(default=(), description="Markers that are single tokens.")
     prefill: str = Field(
-        "", description="The end of the generation prompt that belongs to the dialect's text."
+        default="",
+        description="The end of the generation prompt that belongs to the dialect's text.",
     )
-    reasoning: ReasoningSpec | None = Field(None, description="The reasoning block, if any.")
-    content: ContentSpec = Field(ContentSpec(), description="Plain text beside calls.")
+    reasoning: ReasoningSpec | None = Field(
+        default=None, description="The reasoning block, if any."
+    )
+    content: ContentSpec = Field(default=ContentSpec(), description="Plain text beside calls.")
     lead_in: str = Field(
-        "", description="Between content or reasoning and the first call; may be left out."
+        default="", description="Between content or reasoning and the first call; may be left out."
     )
-    section: SectionSpec = Field(SectionSpec(), description="Around all calls.")
-    calls: CallsSpec = Field(CallsSpec(), description="Several calls.")
+    section: SectionSpec = Field(default=SectionSpec(), description="Around all calls.")
+    calls: CallsSpec = Field(default=CallsSpec(), description="Several calls.")
     call: Text = Field(
         description="One call: literal text with the holes `{name}`, `{name:json}`, `{id}`, "
         "`{index}`, `{args}`. A hole may repeat; other braces are literal."
     )
-    call_id: CallIdSpec = Field(CallIdSpec(), description="Ids and indices.")
+    call_id: CallIdSpec = Field(default=CallIdSpec(), description="Ids and indices.")
     args: ArgsSpec = Field(description="The arguments' notation.")
-    json_layout: JsonSpec = Field(JsonSpec(), alias="json", description="Layout of JSON.")
+    json_layout: JsonSpec = Field(default=JsonSpec(), alias="json", description="Layout of JSON.")
     whitespace: Literal["exact", "tolerant"] = Field(
-        "exact",
-        description="`tolerant`: whitespace between markers may vary when enforcing too; reading is "
-        "always tolerant.",
+        default="exact",
+        description="`tolerant`: whitespace between markers may vary when enforcing too; reading "
+        "is always tolerant.",
     )
-    triggers: tuple[TriggerSpec, ...] = Field((), description="What arms the constraint.")
-    turn_end: TurnEndSpec = Field(TurnEndSpec(), description="How the turn ends.")
+    triggers: tuple[TriggerSpec, ...] = Field(default=(), description="What arms the constraint.")
+    turn_end: TurnEndSpec = Field(default=TurnEndSpec(), description="How the turn ends.")
     accept: tuple[DialectShape, ...] = Field(
-        (), description="Other shapes that are read; enforced too where they say `constrain`."
+        default=(),
+        description="Other shapes that are read; enforced too where they say `constrain`.",
     )
-    tool_kinds: dict[str, ToolKindSpec] = Field({}, description="Tools with a raw body.")
+    tool_kinds: dict[str, ToolKindSpec] = Field(default={}, description="Tools with a raw body.")
 
 
 class DialectShape(Part):
     """A further shape of the dialect's calls: the parts that differ, each a whole replacement
     (``args`` is merged key by key)."""
 
-    constrain: bool = Field(False, description="The grammar allows it too, not only the parser.")
+    constrain: bool = Field(
+        default=False, description="The grammar allows it too, not only the parser."
+    )
     lead_in: str | None = None
     section: SectionSpec | None = None
     calls: CallsSpec | None = None
     call: Text | None = None
     call_id: CallIdSpec | None = None
-    args: dict[str, object] | None = Field(None, description="Keys of `args` that differ.")
-    json_layout: JsonSpec | None = Field(None, alias="json")
+    args: dict[str, object] | None = Field(default=None, description="Keys of `args` that differ.")
+    json_layout: JsonSpec | None = Field(default=None, alias="json")
 
 
 DialectSpec.model_rebuild()

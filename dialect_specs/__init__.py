@@ -1,0 +1,1 @@
+"""The dialects that come with calligram, one YAML file each."""
