@@ -1,0 +1,53 @@
+"""From options to a compiled grammar: `CompileOptions -> CompiledGrammar`."""
+
+from __future__ import annotations
+
+from .. import compile_tools
+from ..compiler.compiled import CompiledGrammar
+from ..compiler.errors import CalligramError, SchemaError, ToolError
+from .files import read_text, shown
+from .options import CompileOptions, parse_bounds
+from .problems import named
+
+
+def compile_grammar(options: CompileOptions) -> CompiledGrammar:
+    """Read the tools and compile them.
+
+    Raises:
+        CalligramError: with the tools' file filled in where a problem is about them.
+    """
+    bounds = parse_bounds(options.bounds)
+    text = read_text(options.tools)
+    try:
+        return compile_tools(
+            text,
+            dialect=options.dialect,
+            tool_choice=tool_choice(options),
+            parallel_tool_calls=not options.no_parallel,
+            reasoning=options.reasoning,
+            key_order=options.key_order,
+            bounds=bounds,
+            on_unsupported=options.on_unsupported,
+            open_objects=options.open_objects,
+            max_calls=options.max_calls,
+            openapi=options.openapi,
+            whitespace=None if options.whitespace == "exact" else options.whitespace,
+        )
+    except CalligramError as error:
+        about_tools = isinstance(error, (ToolError, SchemaError))
+        problems = [
+            named([p], shown(options.tools))[0] if about_tools or p.origin.tool else p
+            for p in error.problems
+        ]
+        raise type(error)(problems) from None
+
+
+def tool_choice(options: CompileOptions) -> str | dict[str, object]:
+    """The `tool_choice` that `--tool-choice` and `--tool` say together, in OpenAI's form."""
+    if not options.tool or options.tool_choice == "none":
+        return options.tool_choice
+    named_tools = [{"type": "function", "function": {"name": name}} for name in options.tool]
+    if len(named_tools) == 1 and options.tool_choice == "required":
+        return dict(named_tools[0])
+    allowed = {"mode": options.tool_choice, "tools": named_tools}
+    return {"type": "allowed_tools", "allowed_tools": allowed}

@@ -1,0 +1,44 @@
+"""What the exit codes mean; docs/reference/cli.md is generated from this table."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ..compiler.errors import CalligramError, SpecError, ToolError
+
+
+class ExitCode(IntEnum):
+    """Stable: programs read them."""
+
+    OK = 0
+    REFUSED = 1
+    INPUT = 2
+    CANNOT_COMPILE = 3
+    INTERNAL = 4
+    INTERRUPTED = 130
+    BROKEN_PIPE = 141
+
+
+MEANING = {
+    ExitCode.OK: "Done; the text was accepted, nothing was found.",
+    ExitCode.REFUSED: "`check` refused the text, `parse` met problems or a cut-off text, "
+    "`dialects lint` found errors.",
+    ExitCode.INPUT: "Wrong usage, or input that cannot be read: no such file, not UTF-8, not JSON, "
+    "a broken spec, broken tool definitions.",
+    ExitCode.CANNOT_COMPILE: "The input was read, but no exact grammar can be made of it: an "
+    "unsupported or unsatisfiable schema, a feature the target lacks, a limit.",
+    ExitCode.INTERNAL: "A bug in calligram. Set CALLIGRAM_DEBUG=1 to see where.",
+    ExitCode.INTERRUPTED: "Interrupted (Ctrl-C).",
+    ExitCode.BROKEN_PIPE: "Whoever read the output went away.",
+}
+
+
+def exit_code_of(error: CalligramError) -> ExitCode:
+    """The exit code for an error that stops a command."""
+    if isinstance(error, (InputError, SpecError, ToolError)):
+        return ExitCode.INPUT
+    return ExitCode.CANNOT_COMPILE
+
+
+class InputError(CalligramError):
+    """A file, a text or an option that cannot be read. Only the command line raises it."""

@@ -1,0 +1,1 @@
+"""`calligram report`: what the grammar enforces, keyword by keyword."""
