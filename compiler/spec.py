@@ -275,6 +275,15 @@ class DialectSpec(Part):
     )
     tool_kinds: dict[str, ToolKindSpec] = Field(default={}, description="Tools with a raw body.")
 
+    def shapes(self) -> tuple[DialectSpec, ...]:
+        """The dialect itself, then as each entry of `accept` has it, in that order.
+
+        Raises:
+            pydantic.ValidationError: the `args` of an entry do not fit; the loader has checked.
+        """
+        base = self.model_copy(update={"accept": ()})
+        return (base, *(shape.applied_to(base) for shape in self.accept))
+
 
 class DialectShape(Part):
     """A further shape of the dialect's calls: the parts that differ, each a whole replacement
@@ -290,6 +299,14 @@ class DialectShape(Part):
     call_id: CallIdSpec | None = None
     args: dict[str, object] | None = Field(default=None, description="Keys of `args` that differ.")
     json_layout: JsonSpec | None = Field(default=None, alias="json")
+
+    def applied_to(self, spec: DialectSpec) -> DialectSpec:
+        """`spec` with this shape's parts in place of its own."""
+        given = {name: getattr(self, name) for name in type(self).model_fields}
+        parts = {k: v for k, v in given.items() if v is not None and k in type(spec).model_fields}
+        if self.args is not None:
+            parts["args"] = ArgsSpec.model_validate({**spec.args.model_dump(), **self.args})
+        return spec.model_copy(update=parts)
 
 
 DialectSpec.model_rebuild()

@@ -142,7 +142,14 @@ def _file_source(path: Path, origin: Origin) -> Source:
 
 
 def _load(source: Source, resolver: Resolver) -> LoadedSpec:
-    return read_spec(source, resolver)
+    # lint reads what this module makes.
+    from .lint import lint
+
+    loaded = read_spec(source, resolver)
+    errors = [p for p in lint(loaded) if p.severity == "error"]
+    if errors:
+        raise SpecError(errors)
+    return loaded
 
 
 def read_spec(source: Source, resolver: Resolver = extends_resolver) -> LoadedSpec:

@@ -1,0 +1,195 @@
+"""What no type can say about a spec: :class:`LoadedSpec` -> problems.
+
+Errors make a spec useless or ambiguous, and loading raises them; warnings are for
+``calligram dialects lint``. Every accepted shape is checked like the dialect itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from .lint_args import check_args
+from .lint_shape import Shape
+from .lint_triggers import check_triggers
+from .origin import Origin, Problem, did_you_mean
+from .regex_check import regex_problem
+from .spec import ArgsSpec
+from .spec_loader import LoadedSpec
+from .template import (
+    ALL_HOLES,
+    BODY_HOLES,
+    CALL_HOLES,
+    Hole,
+    Part,
+    parse_call,
+    parse_template,
+    suspicious_holes,
+)
+
+
+def lint(loaded: LoadedSpec) -> list[Problem]:
+    """All problems, errors and warnings, in the order of the document; no place twice."""
+    shapes = _shapes(loaded)
+    found = [p for shape in shapes for p in (*_check_call(shape), *check_args(shape))]
+    found += check_triggers(loaded, shapes)
+    found += _check_tokens(loaded)
+    found += _check_tool_kinds(loaded)
+    found += loaded.warnings
+    distinct = {(p.code, p.message, p.origin): p for p in found}
+    return sorted(distinct.values(), key=_position)
+
+
+def _position(problem: Problem) -> tuple[str, int, int, str]:
+    at = problem.origin
+    return (at.file or "", at.line or 0, at.column or 0, at.pointer)
+
+
+def _shapes(loaded: LoadedSpec) -> list[Shape]:
+    specs = loaded.spec.shapes()
+    enforced = [True, *(shape.constrain for shape in loaded.spec.accept)]
+    prefixes = ["", *(f"/accept/{i}" for i in range(len(loaded.spec.accept)))]
+    return [Shape(loaded, s, p, e) for s, p, e in zip(specs, prefixes, enforced, strict=True)]
+
+
+def _check_call(shape: Shape) -> Iterator[Problem]:
+    parts = parse_call(shape.spec.call)
+    at = shape.at("/call")
+    names = [p.name for p in parts if isinstance(p, Hole)]
+    if "name" not in names:
+        hint = "write {name} or {name:json} where the tool's name stands"
+        yield Problem("call-without-name", "the call does not say which tool", at, hint)
+    if names.count("args") != 1:
+        code = "call-repeats-args" if "args" in names else "call-without-args"
+        message = f"the call has {{args}} {names.count('args')} times, not once"
+        yield Problem(code, message, at, "write {args} where the arguments stand")
+    yield from unknown_holes(shape.spec.call, CALL_HOLES, at)
+    yield from _check_neighbours(shape, parts, at)
+    yield from _check_ids(shape, names)
+    yield from _check_calls(shape, parts)
+
+
+def unknown_holes(text: str, holes: frozenset[str], at: Origin) -> Iterator[Problem]:
+    """Braces around a word that is no hole here: an error if it was meant as one."""
+    legal = "holes here: " + ", ".join(f"{{{h}}}" for h in sorted(holes))
+    for _, word in suspicious_holes(text, holes):
+        near = did_you_mean(word, sorted(holes))
+        meant = near is not None or word.partition(":")[0] in ALL_HOLES
+        message = f"{{{word}}} is not a hole here, it is literal text"
+        hint = f"{legal}; {near}" if near else legal
+        yield Problem("unknown-hole", message, at, hint, "error" if meant else "warning")
+
+
+def _check_neighbours(shape: Shape, parts: Sequence[Part], at: Origin) -> Iterator[Problem]:
+    for left, right in zip(parts, parts[1:], strict=False):
+        if isinstance(left, Hole) and left.form == "raw" and left.name != "args":
+            if isinstance(right, Hole) and not _delimits_itself(right, shape.spec.args):
+                message = f"nothing separates {left} from {right}"
+                yield Problem("adjacent-holes", message, at, "put a literal between them")
+            elif isinstance(right, str) and left.name == "index" and right[0].isdigit():
+                message = f"the digit after {left} could belong to the number"
+                yield Problem("boundary-undecidable", message, at)
+            elif isinstance(right, str) and left.name == "name" and _in_name(right[0]):
+                message = f"the text after {left} begins like a name: {right[0]!r}"
+                hint = "a tool whose name continues that way cannot be told apart"
+                yield Problem("name-boundary", message, at, hint, "warning")
+
+
+def _delimits_itself(hole: Hole, args: ArgsSpec) -> bool:
+    if hole.form == "json":
+        return True
+    return hole.name == "args" and (args.notation in ("json", "bare-dict") or bool(args.open))
+
+
+def _in_name(char: str) -> bool:
+    return char.isalnum() or char in "_-."
+
+
+def _check_ids(shape: Shape, holes: Sequence[str]) -> Iterator[Problem]:
+    kind, pattern = shape.spec.call_id.kind, shape.spec.call_id.pattern
+    where = shape.at("/call_id")
+    if "index" in holes and kind != "counter":
+        hint = "say `call_id: {kind: counter}`"
+        yield Problem("call-id-kind", "{index} needs a counter", shape.at("/call"), hint)
+    if "id" in holes and kind == "none":
+        hint = "say `call_id: {kind: pattern, pattern: …}` or `{kind: counter}`"
+        yield Problem("call-id-kind", "{id} needs a `call_id`", shape.at("/call"), hint)
+    if kind != "none" and not {"id", "index"} & set(holes):
+        message = "the call has no hole {id} or {index} to fill"
+        yield Problem("call-id-unused", message, where, severity="warning")
+    if kind == "pattern" and pattern is None:
+        yield Problem("call-id-pattern", "`kind: pattern` needs a `pattern`", where)
+    if pattern is not None:
+        at = shape.at("/call_id/pattern")
+        if kind != "pattern":
+            yield Problem("call-id-pattern", f"`kind: {kind}` takes no `pattern`", at)
+        if reason := regex_problem(pattern):
+            yield Problem("invalid-pattern", f"not usable as a pattern: {reason}", at)
+
+
+def _check_calls(shape: Shape, parts: Sequence[Part]) -> Iterator[Problem]:
+    """Whether the end of one call can be told from the beginning of the next."""
+    spec = shape.spec
+    if spec.calls.max == 1 or spec.calls.separator or not parts:
+        return
+    last, first = parts[-1], parts[0]
+    if isinstance(last, Hole) and isinstance(first, Hole) and not _closed(last, spec.args):
+        message = f"one call ends with {last} and the next begins with {first}"
+        hint = "give `calls` a separator, or `max: 1`"
+        yield Problem("calls-run-together", message, shape.at("/call"), hint)
+
+
+def _closed(last: Hole, args: ArgsSpec) -> bool:
+    if last.name != "args":
+        return last.form == "json"
+    if args.notation in ("json", "bare-dict") or args.close:
+        return True
+    return not (args.param or "").endswith("{value}")
+
+
+def _check_tokens(loaded: LoadedSpec) -> Iterator[Problem]:
+    spec = loaded.spec
+    texts = list(_literals(spec.model_dump(by_alias=True, exclude={"tokens", *_PROSE})))
+    seen: dict[str, int] = {}
+    for index, token in enumerate(spec.tokens):
+        at = loaded.origin(f"/tokens/{index}/text")
+        if token.text in seen:
+            hint = f"it is item {seen[token.text]} already"
+            yield Problem("token-repeated", f"the token {token.text!r} is listed twice", at, hint)
+        seen.setdefault(token.text, index)
+        if not any(token.text in text for text in texts):
+            message = f"the token {token.text!r} occurs nowhere in the dialect"
+            yield Problem("token-unused", message, at, _near_token(token.text, texts), "warning")
+
+
+_PROSE = ("id", "families", "source", "verified")
+
+
+def _literals(data: object) -> Iterator[str]:
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict):
+        for value in data.values():
+            yield from _literals(value)
+    elif isinstance(data, list | tuple):
+        for value in data:
+            yield from _literals(value)
+
+
+def _near_token(token: str, texts: Sequence[str]) -> str | None:
+    words = {w for text in texts for w in re.findall(r"<[^<>\s]+>|\[[^\[\]\s]+\]", text)}
+    return did_you_mean(token, sorted(words))
+
+
+def _check_tool_kinds(loaded: LoadedSpec) -> Iterator[Problem]:
+    for name, kind in loaded.spec.tool_kinds.items():
+        at = loaded.origin(Origin("/tool_kinds").child(name, "call").pointer)
+        bodies = sum(
+            isinstance(p, Hole) and p.name == "body" for p in parse_template(kind.call, BODY_HOLES)
+        )
+        if bodies != 1:
+            message = f"the call has {{body}} {bodies} times, not once"
+            yield Problem(
+                "kind-without-body", message, at, "write {body} where the raw text stands"
+            )
+        yield from unknown_holes(kind.call, BODY_HOLES, at)
