@@ -27,6 +27,7 @@ from .cli.parse_command import call_line
 from .cli.problems import visible
 from .cli.run import run
 from .compiler.errors import CalligramError
+from .compiler.origin import Origin
 from .demo_client import Answer, ask, find_model, running_server
 from .targets import gbnf, parser
 

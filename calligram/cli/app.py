@@ -20,6 +20,7 @@ app = typer.Typer(
     name="calligram",
     help="Compile tool-call dialects and JSON Schemas into grammars that enforce and parse calls.",
     no_args_is_help=True,
+    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

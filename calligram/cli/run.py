@@ -50,5 +50,8 @@ def _usage(error: typer.TyperException, name: str, as_json: bool) -> int:
     else:
         context = getattr(error, "ctx", None)
         usage = f"{context.get_usage()}\n" if context is not None else ""
-        sys.stderr.write(f"{usage}{name}: error[usage]: {message}\n")
+        # Without any arguments the message is the whole help.
+        bare = message.startswith("Usage:")
+        text = message if bare else f"{usage}{name}: error[usage]: {message}"
+        sys.stderr.write(f"{text}\n")
     return ExitCode.INPUT
