@@ -1,0 +1,1 @@
+"""Regular languages of values: the texts of strings and the spelled digits of numbers."""
