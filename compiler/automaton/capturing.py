@@ -1,0 +1,108 @@
+"""A deterministic automaton that carries captures.
+
+Configurations are ordered tuples of continuations, the preferred reading first. A transition says,
+for each reading after it, which reading before it continues and which capture events happened
+first; the caller keeps one history per reading. Where two readings meet in one continuation the
+preferred one stays: from there on they cannot be told apart.
+
+State 0 is dead, state 1 the start.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from ..grammar import Expr, Rules
+from .core import CUT, Core, Event
+
+DEAD: Final = 0
+
+
+class Move(NamedTuple):
+    """A reading after a byte: the index of the one it continues, the events before the byte."""
+
+    source: int
+    events: tuple[Event, ...]
+
+
+class Step(NamedTuple):
+    """A transition. ``moves`` None: the one reading goes on, nothing happened."""
+
+    target: int
+    moves: tuple[Move, ...] | None
+
+
+REFUSED: Final = Step(DEAD, ())
+
+
+class CapturingAutomaton:
+    """The lazily determinised automaton of one reading grammar."""
+
+    def __init__(self, rules: Rules, start: Expr) -> None:
+        self.core = Core(rules, captures=True)
+        self._configs: list[tuple[int, ...]] = [()]
+        self._index: dict[tuple[int, ...], int] = {(): DEAD}
+        self._next: list[dict[int, Step]] = [{}]
+        self.start = self._intern((self.core.continuation(start),))
+
+    def _intern(self, threads: tuple[int, ...]) -> int:
+        found = self._index.get(threads)
+        if found is None:
+            found = self._index[threads] = len(self._configs)
+            self._configs.append(threads)
+            self._next.append({})
+        return found
+
+    def size(self) -> int:
+        """How many configurations have been reached."""
+        return len(self._configs)
+
+    def threads(self, config: int) -> tuple[int, ...]:
+        """The readings of a configuration, the preferred one first."""
+        return self._configs[config]
+
+    def step(self, config: int, byte: int) -> Step:
+        """The transition on one more byte."""
+        row = self._next[config]
+        found = row.get(byte)
+        if found is None:
+            found = row[byte] = self._step(config, byte)
+        return found
+
+    def _step(self, config: int, byte: int) -> Step:
+        moves: dict[int, Move] = {}
+        cut: dict[int, Move] = {}
+        for index, thread in enumerate(self._configs[config]):
+            for arc in self.core.expand(thread).arcs:
+                if not arc.low <= byte <= arc.high:
+                    continue
+                if CUT in arc.events:
+                    events = tuple(e for e in arc.events if e != CUT)
+                    cut.setdefault(arc.target, Move(index, events))
+                else:
+                    moves.setdefault(arc.target, Move(index, arc.events))
+        # A cut is a decision: what has not been decided in favour of is given up.
+        chosen = cut or moves
+        if not chosen:
+            return REFUSED
+        target = self._intern(tuple(chosen))
+        plan = tuple(chosen.values())
+        if plan == (Move(0, ()),) and len(self._configs[config]) == 1:
+            return Step(target, None)
+        return Step(target, plan)
+
+    def cuts(self, config: int, byte: int) -> bool:
+        """Does reading `byte` here commit to a call or a block?"""
+        return any(
+            CUT in arc.events and arc.low <= byte <= arc.high
+            for thread in self._configs[config]
+            for arc in self.core.expand(thread).arcs
+        )
+
+    def final(self, config: int) -> tuple[int, tuple[Event, ...]] | None:
+        """The preferred reading that may end here and its last events; None if none may."""
+        for index, thread in enumerate(self._configs[config]):
+            events = self.core.expand(thread).final
+            if events is not None:
+                return index, tuple(e for e in events if e != CUT)
+        return None

@@ -1,0 +1,63 @@
+"""How much recursion a value needs at least.
+
+The height of a value is the least number of nested entries into recursive definitions that any
+finite text of it takes; None if it has no finite text. Computed by fixpoint over the definitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..ir import (
+    ArrayValue,
+    NeverValue,
+    ObjectValue,
+    ReferenceValue,
+    UnionValue,
+    Value,
+)
+
+Heights = Mapping[str, int | None]
+
+
+def heights(definitions: Mapping[str, Value]) -> Heights:
+    """The height of each definition's body."""
+    known: dict[str, int | None] = {name: None for name in definitions}
+    changed = True
+    while changed:
+        changed = False
+        for name, body in definitions.items():
+            height = needed(body, known)
+            if height is not None and (known[name] is None or height < known[name]):  # type: ignore[operator]
+                known[name] = height
+                changed = True
+    return known
+
+
+def needed(value: Value, known: Heights) -> int | None:
+    """The height of `value`, the definitions' heights given."""
+    match value:
+        case NeverValue():
+            return None
+        case ReferenceValue(name):
+            inner = known.get(name)
+            return None if inner is None else inner + 1
+        case UnionValue(options):
+            found = [h for o in options if (h := needed(o, known)) is not None]
+            return min(found, default=None)
+        case ArrayValue():
+            owed = [*value.prefix[: value.min_items]]
+            if value.min_items > len(value.prefix):
+                if value.items is None:
+                    return None
+                owed.append(value.items)
+            return _most([needed(v, known) for v in owed])
+        case ObjectValue():
+            return _most([needed(k.value, known) for k in value.keys if k.required])
+        case _:
+            return 0
+
+
+def _most(parts: list[int | None]) -> int | None:
+    found = [p for p in parts if p is not None]
+    return None if len(found) < len(parts) else max(found, default=0)

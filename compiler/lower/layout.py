@@ -1,0 +1,126 @@
+"""The bracketed notations as one: JSON, Python displays and bare dictionaries differ only in data.
+
+A :class:`Layout` says how strings, keys, literals and punctuation are written. The lowering of
+values, the reading grammar and the writer all take one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..spec import ArgsSpec, DialectSpec, JsonSpec, LiteralsSpec, StringSpec
+from .spelling import StringStyle
+
+JSON_STRING = StringStyle('"', '"', "json")
+_PYTHON_STRINGS = (StringStyle('"', '"', "python"), StringStyle("'", "'", "python"))
+_PYTHON_LITERALS = LiteralsSpec(null=("None",), true=("True",), false=("False",))
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How values are written in brackets.
+
+    Attributes:
+        name: short, for rule names.
+        strings: the styles a string may have; the first is the one written.
+        keys: the styles of keys; a style with empty `open` is a bare key, ended by the colon.
+        comma, colon: between members; between key and value.
+        literals: spellings of null, true, false.
+        whitespace: the most whitespace in a gap: 0 = none beyond the separators as given, None =
+            any amount.
+        float_integers: whole numbers may also be spelled with a fraction of zeros.
+        is_json: the text is JSON, and can be decoded as such.
+        avoid: texts that no raw text may hold.
+        ascii_only, indent: how it is rendered.
+    """
+
+    name: str
+    strings: tuple[StringStyle, ...] = (JSON_STRING,)
+    keys: tuple[StringStyle, ...] = (JSON_STRING,)
+    comma: str = ", "
+    colon: str = ": "
+    literals: LiteralsSpec = LiteralsSpec()
+    whitespace: int | None = 0
+    float_integers: bool = False
+    is_json: bool = True
+    avoid: tuple[str, ...] = ()
+    ascii_only: bool = False
+    indent: int | None = None
+
+    @property
+    def flexible(self) -> bool:
+        """Does whitespace vary?"""
+        return self.whitespace != 0
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """How whitespace is to be enforced: the dialect's own way, or freely up to `most` a gap."""
+
+    flexible: bool = False
+    most: int | None = None
+
+
+def json_layout(spec: JsonSpec, gaps: Gaps) -> Layout:
+    """The layout of embedded JSON."""
+    whitespace: int | None = 0
+    if gaps.flexible or spec.whitespace == "free" or spec.indent is not None:
+        whitespace = gaps.most
+    elif isinstance(spec.whitespace, int):
+        whitespace = spec.whitespace
+    comma, colon = spec.separators
+    return Layout(
+        "json",
+        comma=comma,
+        colon=colon,
+        whitespace=whitespace,
+        ascii_only=spec.ascii,
+        indent=spec.indent,
+    )
+
+
+def styles(spec: StringSpec) -> tuple[StringStyle, ...]:
+    """All the styles of a string spec, the written one first."""
+    return tuple(StringStyle(s.open, s.close, s.escape) for s in (spec, *spec.alternatives))
+
+
+def value_layout(spec: DialectSpec, args: ArgsSpec, json: JsonSpec, gaps: Gaps) -> Layout:
+    """The layout of argument values (in `tagged`: of those that are not plain strings)."""
+    avoid = tuple(t.text for t in spec.tokens if t.match == "require")
+    containers = args.containers or _CONTAINERS[args.notation]
+    whitespace = gaps.most if gaps.flexible else 0
+    match containers:
+        case "json":
+            return json_layout(json, gaps)
+        case "python":
+            strings = styles(args.string) if args.string else _PYTHON_STRINGS
+            named = "literals" in args.model_fields_set
+            return Layout(
+                "python",
+                strings=strings,
+                keys=strings,
+                literals=args.literals if named else _PYTHON_LITERALS,
+                whitespace=whitespace,
+                is_json=False,
+                avoid=avoid,
+            )
+        case "recurse":
+            strings = styles(args.string) if args.string else (JSON_STRING,)
+            bare = args.key_quote == "bare"
+            return Layout(
+                "dict",
+                strings=strings,
+                keys=(StringStyle("", "", "none"),) if bare else strings,
+                comma=",",
+                colon=":",
+                literals=args.literals,
+                whitespace=whitespace,
+                is_json=False,
+                avoid=avoid,
+            )
+
+
+_CONTAINERS = {"json": "json", "tagged": "json", "kwargs": "python", "bare-dict": "recurse"}
+
+BARE_KEY_STOPS = (":", ",", "{", "}", "[", "]", '"', "\n")
+"""What a bare key cannot hold: it would not be told from the punctuation around it."""

@@ -1,0 +1,124 @@
+"""The shapes of a dialect: its own and those it also accepts, each complete.
+
+A shape's call template is parsed here once; everything that lowers, reads or writes works from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..grammar import Expr, Literal, Sequence, Token, sequence
+from ..spec import ArgsSpec, CallIdSpec, CallsSpec, DialectSpec, JsonSpec, SectionSpec, TokenSpec
+from ..template import Hole, Part, literal_after, parse_call, parse_param
+from .spelling import StringStyle
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One way to write the calls of a turn."""
+
+    constrain: bool
+    lead_in: str
+    section: SectionSpec
+    calls: CallsSpec
+    call: tuple[Part, ...]
+    call_id: CallIdSpec
+    args: ArgsSpec
+    json: JsonSpec
+    param: tuple[Part, ...]
+
+    @property
+    def value_closer(self) -> str:
+        """The literal behind `{value}` (tagged, kwargs)."""
+        return literal_after(self.param, "value")
+
+    def raw_styles(self) -> tuple[StringStyle, ...]:
+        """How plain strings are written in `tagged`."""
+        spec = self.args.string
+        if spec is None:
+            return (StringStyle("", "", "none"),)
+        return tuple(StringStyle(s.open, s.close, s.escape) for s in (spec, *spec.alternatives))
+
+    def args_opening(self) -> str:
+        """The literal that the arguments begin with, "" if that varies."""
+        if self.args.notation in ("json", "bare-dict"):
+            return "{"
+        if self.args.open:
+            return self.args.open
+        first = self.param[0] if self.param else ""
+        return first if isinstance(first, str) else ""
+
+    def after_name(self) -> tuple[str, ...]:
+        """The literals that may follow the name and so end it; the first is the regular one."""
+        at = next(i for i, p in enumerate(self.call) if isinstance(p, Hole) and p.name == "name")
+        return tuple(dict.fromkeys(t for t in self._following(at) if t))
+
+    def _following(self, at: int) -> Iterator[str]:
+        for part in self.call[at + 1 :]:
+            if isinstance(part, str):
+                yield part
+                if part.strip():
+                    return
+            elif part.name == "args":
+                yield self.args_opening()
+                if self.args.empty:
+                    yield self.args.empty
+
+    def starts_with_name(self) -> bool:
+        """Does a call begin with the tool's name, no marker before it?"""
+        first = self.call[0]
+        return isinstance(first, Hole) and not self.section.open
+
+
+def shapes(spec: DialectSpec) -> tuple[Shape, ...]:
+    """The dialect's own shape first, then the accepted ones."""
+    own = Shape(
+        True,
+        spec.lead_in,
+        spec.section,
+        spec.calls,
+        parse_call(spec.call),
+        spec.call_id,
+        spec.args,
+        spec.json_layout,
+        parse_param(spec.args.param or ""),
+    )
+    out = [own]
+    for other in spec.accept:
+        args = spec.args
+        if other.args is not None:
+            data = {**spec.args.model_dump(by_alias=True, exclude_unset=True), **other.args}
+            args = ArgsSpec.model_validate(data)
+        out.append(
+            Shape(
+                other.constrain,
+                own.lead_in if other.lead_in is None else other.lead_in,
+                own.section if other.section is None else other.section,
+                own.calls if other.calls is None else other.calls,
+                own.call if other.call is None else parse_call(other.call),
+                own.call_id if other.call_id is None else other.call_id,
+                args,
+                own.json if other.json_layout is None else other.json_layout,
+                parse_param(args.param or ""),
+            )
+        )
+    return tuple(out)
+
+
+def markup(text: str, tokens: tuple[TokenSpec, ...]) -> Expr:
+    """A literal with the dialect's tokens in it told apart, the longest first."""
+    found: list[Expr] = []
+    ordered = sorted(tokens, key=lambda t: -len(t.text))
+    plain = ""
+    at = 0
+    while at < len(text):
+        token = next((t for t in ordered if text.startswith(t.text, at)), None)
+        if token is None:
+            plain += text[at]
+            at += 1
+            continue
+        found += [Literal(plain), Token(token.text, token.match)]
+        plain = ""
+        at += len(token.text)
+    return sequence(*found, Literal(plain)) if found or plain else Sequence(())

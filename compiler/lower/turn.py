@@ -1,0 +1,274 @@
+"""The enforcing strictness: dialect spec and envelope -> the grammar of a turn.
+
+What a turn covers under each tool_choice is the table in docs/explanation/what-a-grammar-covers.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import CalligramError, ToolError
+from ..grammar import (
+    EMPTY,
+    Choice,
+    Expr,
+    Grammar,
+    Literal,
+    Regular,
+    Repeat,
+    RuleRef,
+    Rules,
+    Sequence,
+    choice,
+    optional,
+    sequence,
+)
+from ..ir import Bounds, Call, Envelope
+from ..origin import Origin, Problem
+from ..regular.language import Language
+from ..spec import DialectSpec
+from ..template import Hole
+from .arguments import ArgumentsLowering
+from .free_text import content_language
+from .layout import Gaps, Layout, value_layout
+from .shape import Shape, markup, shapes
+from .spelling import DIGIT, NONZERO, escaped, spell
+from .trie import trie
+from .values import Shared
+from .writer import not_carryable, raw_fits
+
+MAX_INDEX_DIGITS = 4
+"""Digits of a call counter: a conversation holds fewer than 10,000 calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """The grammar of a turn, and its calls alone (for the longest text)."""
+
+    grammar: Grammar
+    calls: Expr | None
+
+
+class TurnLowering:
+    """Lowers one envelope in one dialect."""
+
+    def __init__(
+        self, spec: DialectSpec, envelope: Envelope, bounds: Bounds | None, order: str, gaps: Gaps
+    ) -> None:
+        self.spec = spec
+        self.envelope = envelope
+        self.bounds = bounds
+        self.gaps = gaps
+        self.shared = Shared(Rules(), bounds, order)
+        self.shapes = tuple(s for s in shapes(spec) if s.constrain)
+        self.avoid = tuple(t.text for t in spec.tokens if t.match == "require")
+
+    def lower(self) -> Lowered:
+        """The whole turn.
+
+        Raises:
+            ToolError: names, keys or values that the notation cannot carry, all of them.
+        """
+        calls = self.calls() if self.envelope.max_calls != 0 else None
+        if self.shared.problems:
+            raise ToolError(tuple(dict.fromkeys(self.shared.problems)))
+        armed = None
+        if calls is not None:
+            armed = sequence(calls, self._turn_end())
+        start = sequence(self._before(calls), self._turn_end())
+        rules = self.shared.rules
+        lead_in = self.envelope.free_content and armed is not None
+        return Lowered(Grammar(rules, start, armed if lead_in else None), calls)
+
+    # Around the calls -------------------------------------------------------------------------
+
+    def _turn_end(self) -> Expr:
+        tokens = self.spec.turn_end.tokens
+        if not tokens:
+            return EMPTY
+        return optional(choice(*(markup(t, self.spec.tokens) for t in tokens)))
+
+    def _before(self, calls: Expr | None) -> Expr:
+        """The answer, after a block of reasoning where there may be one."""
+        answer = self._answer(calls)
+        reasoning = self.spec.reasoning
+        mode = self.envelope.reasoning
+        if reasoning is None or mode == "none":
+            return answer
+        ref = self.shared.rules.define(self.shared.names.fresh("answer"), answer)
+        stops = (reasoning.close, *reasoning.implicit_close)
+        language = Language.avoiding(stops, reasoning.close)
+        thought = Regular(
+            spell(language.dfa, "none", ""), 0, None, f"reasoning until {reasoning.close!r}"
+        )
+        close = markup(reasoning.close, self.spec.tokens)
+        after = sequence(close, self._gap(reasoning.after), ref)
+        if reasoning.implicit_close and calls is not None:
+            after = Choice((after, calls))
+        block = sequence(thought, after)
+        if mode == "opened":
+            return block
+        return Choice((sequence(markup(reasoning.open, self.spec.tokens), block), ref))
+
+    def _gap(self, text: str) -> Expr:
+        """What follows the reasoning: as the template has it; white space may be less."""
+        if not text:
+            return EMPTY
+        if text.strip():
+            return markup(text, self.spec.tokens)
+        return choice(*(Literal(text[:n]) for n in range(len(text), -1, -1)))
+
+    def _answer(self, calls: Expr | None) -> Expr:
+        lead_ins = tuple(dict.fromkeys(s.lead_in for s in self.shapes if s.lead_in))
+        led = calls
+        if calls is not None and lead_ins:
+            prefix = optional(choice(*(markup(t, self.spec.tokens) for t in lead_ins)))
+            led = sequence(prefix, calls)
+        if not self.envelope.free_content:
+            assert led is not None
+            return led
+        alone = self._content(alone=True)
+        if led is None:
+            return alone
+        where = self.spec.content.with_calls
+        options = [alone]
+        if where in ("before", "any") and not self._calls_open_the_message():
+            options.append(sequence(self._content(alone=False), led))
+        else:
+            options.append(led)
+        return choice(*options)
+
+    def _calls_open_the_message(self) -> bool:
+        """Can calls begin nowhere but at the message's start?"""
+        triggers = self.spec.triggers
+        return bool(triggers) and all(t.at == "message_start" for t in triggers)
+
+    def _content(self, *, alone: bool) -> Expr:
+        """Plain text in which no call begins; `alone`: no call follows it either."""
+        content = self.spec.content
+        names = [c.name for c in self.envelope.calls]
+        closer = "" if alone else content.close
+        language = content_language(self.spec, names, followed=not alone, closer=closer)
+        if not alone and any(s.starts_with_name() for s in self.shapes):
+            language = language & Language.pattern(r"(?:^|[^A-Za-z0-9_])$", origin=Origin())
+        text = Regular(spell(language.dfa, "none", ""), 0, None, "text without a call")
+        if not content.open and not content.close:
+            return text
+        wrapped = sequence(
+            markup(content.open, self.spec.tokens),
+            text,
+            optional(markup(content.close, self.spec.tokens)) if alone else EMPTY,
+            EMPTY if alone else markup(content.close, self.spec.tokens),
+        )
+        return optional(wrapped)
+
+    # Calls ------------------------------------------------------------------------------------
+
+    def calls(self) -> Expr | None:
+        """One call or more, in any of the enforced shapes; None if the turn can have none."""
+        options = [e for s in self.shapes if (e := self._section(s)) is not None]
+        if not options:
+            if not self.shared.problems:
+                self.shared.problems.append(
+                    Problem("unsatisfiable", "no tool can be called with any arguments")
+                )
+            return None
+        return self.shared.rules.define(self.shared.names.fresh("calls"), choice(*options))
+
+    def _section(self, shape: Shape) -> Expr | None:
+        call = self._call(shape)
+        if call is None:
+            return None
+        most = self.envelope.max_calls
+        if shape.calls.max is not None:
+            most = shape.calls.max if most is None else min(most, shape.calls.max)
+        least = max(self.envelope.min_calls, 1)
+        more = None if most is None else most - 1
+        if more is not None and least - 1 > more:
+            return None
+        separator = markup(shape.calls.separator, self.spec.tokens)
+        rest = Repeat(sequence(separator, call), least - 1, more) if more != 0 else EMPTY
+        return sequence(
+            markup(shape.section.open, self.spec.tokens),
+            call,
+            rest,
+            markup(shape.section.close, self.spec.tokens),
+        )
+
+    def _call(self, shape: Shape) -> RuleRef | None:
+        """One call of any tool; what stands before the name is shared, the names are a trie."""
+        layout = value_layout(self.spec, shape.args, shape.json, self.gaps)
+        at = next(i for i, p in enumerate(shape.call) if isinstance(p, Hole) and p.name == "name")
+        before = [self._part(p, shape) for p in shape.call[:at]]
+        options = []
+        for call in self.envelope.calls:
+            option = self._one_tool(call, shape, layout, at)
+            if option is not None:
+                options.append(option)
+        if not options:
+            return None
+        expr = sequence(*before, trie(options))
+        return self.shared.rules.define(self.shared.names.fresh("call"), expr)
+
+    def _one_tool(
+        self, call: Call, shape: Shape, layout: Layout, at: int
+    ) -> tuple[str, Expr] | None:
+        """The tool's name as written, and the rest of its call."""
+        first = shape.call[at]
+        assert isinstance(first, Hole)
+        try:
+            name = self._name(call, first, shape, layout)
+        except CalligramError as error:
+            self.shared.problems += error.problems
+            return None
+        lowering = ArgumentsLowering(
+            self.shared, shape, layout, call.arguments.definitions, call.name, self.spec.tokens
+        )
+        arguments = lowering.arguments(call.arguments.value)
+        if arguments is None:
+            if not self.shared.problems:
+                message = "no arguments can be written for this tool"
+                self.shared.problems.append(Problem("not-carryable", message, call.origin))
+            return None
+        if not isinstance(arguments, (RuleRef, Literal)):
+            rule = self.shared.names.fresh(call.name, "args")
+            arguments = self.shared.rules.define(rule, arguments)
+        rest: list[Expr] = []
+        for part in shape.call[at + 1 :]:
+            if isinstance(part, Hole) and part.name == "args":
+                rest.append(arguments)
+            elif isinstance(part, Hole) and part.name == "name":
+                rest.append(Literal(self._name(call, part, shape, layout)))
+            else:
+                rest.append(self._part(part, shape))
+        return name, sequence(*rest)
+
+    def _name(self, call: Call, hole: Hole, shape: Shape, layout: Layout) -> str:
+        if hole.form == "json":
+            return '"' + escaped(call.name, "json", '"', ascii_only=layout.ascii_only) + '"'
+        endings = shape.after_name()
+        fits = all(raw_fits(call.name, e, self.avoid) for e in endings)
+        if not fits or call.name != call.name.strip() or not call.name.isprintable():
+            raise not_carryable(
+                f"the name {call.name!r} cannot be written in dialect '{self.spec.id}': it would "
+                f"be ended early by {endings[0]!r}" if not fits else
+                f"the name {call.name!r} cannot be written in dialect '{self.spec.id}'",
+                call.origin,
+                "rename the tool, or use a dialect that quotes names",
+            )
+        return call.name
+
+    def _part(self, part: str | Hole, shape: Shape) -> Expr:
+        """A literal, an id or an index."""
+        if isinstance(part, str):
+            return markup(part, self.spec.tokens)
+        if part.name == "index":
+            more = Repeat(DIGIT, 0, MAX_INDEX_DIGITS - 1)
+            return Choice((Literal("0"), Sequence((NONZERO, more))))
+        assert part.name == "id", part
+        language = Language.pattern(
+            shape.call_id.pattern or r"^[A-Za-z0-9_-]{1,64}$", origin=Origin("/call_id/pattern")
+        )
+        expr = Regular(spell(language.dfa, "none", ""), 0, 64, "a call id")
+        return optional(expr) if shape.call_id.optional else expr
+

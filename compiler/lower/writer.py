@@ -1,0 +1,212 @@
+"""Writing values: the inverse of reading, and the spelling of enum members in grammars.
+
+Where a typed value is at hand it leads: keys in its order, numbers as its grammar spells them,
+enum members as the enum has them. Raises RenderError (code ``not-carryable``) for what the notation
+cannot carry.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from ..errors import RenderError
+from ..ir import (
+    ArrayValue,
+    EnumValue,
+    IntegerValue,
+    ObjectValue,
+    ReferenceValue,
+    UnionValue,
+    Value,
+)
+from ..membership import contains, equal
+from ..origin import Origin
+from .layout import BARE_KEY_STOPS, Layout
+from .spelling import StringStyle, escaped
+
+MAX_DEPTH = 400
+"""Nesting beyond which values are refused rather than risk the interpreter's stack."""
+
+
+def not_carryable(message: str, origin: Origin, hint: str | None = None) -> RenderError:
+    """The error for a value that the notation cannot hold."""
+    return RenderError.at("not-carryable", message, origin, hint)
+
+
+def raw_fits(text: str, following: str, avoid: tuple[str, ...]) -> bool:
+    """Can `text` stand raw before `following`, without being ended early?"""
+    if any(stop in text for stop in avoid):
+        return False
+    return not following or (text + following).find(following) == len(text)
+
+
+def write_string(
+    text: str, style: StringStyle, following: str, layout: Layout, origin: Origin
+) -> str:
+    """A string in one style; `following` is the literal behind it (raw text must not hold it)."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise not_carryable("a lone surrogate is no character", origin) from None
+    if style.escape == "none":
+        closer = style.close or following
+        if not raw_fits(text, closer, layout.avoid):
+            raise not_carryable(
+                f"the text {_short(text)} holds {_short(closer)} or another marker, which would "
+                "end it early",
+                origin,
+            )
+        return style.open + text + style.close
+    body = escaped(text, style.escape, style.close[:1], ascii_only=layout.ascii_only)
+    return style.open + body + style.close
+
+
+def write_key(name: str, layout: Layout, origin: Origin, style: StringStyle | None = None) -> str:
+    """A key with its quotes, without the colon."""
+    style = style or layout.keys[0]
+    if not style.open:
+        bad = next((s for s in (*BARE_KEY_STOPS, *layout.avoid) if s in name), None)
+        if bad is not None or not name or name != name.strip():
+            raise not_carryable(f"the key {_short(name)} cannot be written without quotes", origin)
+        return name
+    return write_string(name, style, layout.colon, layout, origin)
+
+
+def write_number(value: int | float | Decimal, kind: Value | None, origin: Origin) -> str:
+    """A JSON number: whole ones without a fraction under an integer, no exponent if that is short."""
+    if isinstance(value, int):
+        try:
+            return str(value)
+        except ValueError:  # More digits than the interpreter converts.
+            raise not_carryable("the integer has too many digits", origin) from None
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise not_carryable(f"{value} is no JSON number", origin)
+        text = repr(value)
+    else:
+        if not value.is_finite():
+            raise not_carryable(f"{value} is no JSON number", origin)
+        text = str(value)
+    exact = Decimal(text)
+    if isinstance(kind, IntegerValue) and exact == exact.to_integral_value():
+        return format(exact.to_integral_value(), "f")
+    plain = format(exact, "f")
+    if len(plain) <= 40:
+        return plain if "." in plain or "e" not in text.lower() else plain + ".0"
+    return text.replace("E", "e")
+
+
+class Writer:
+    """Writes values in one layout, led by typed values where there are any."""
+
+    def __init__(self, layout: Layout, definitions: Mapping[str, Value]) -> None:
+        self.layout = layout
+        self.definitions = definitions
+
+    def write(
+        self,
+        value: Any,
+        kind: Value | None,
+        origin: Origin,
+        following: str = "",
+        style: StringStyle | None = None,
+        depth: int = 0,
+    ) -> str:
+        """The text of a JSON value.
+
+        Args:
+            kind: the typed value that leads; None writes generically.
+            following: the literal that follows, which raw text must not hold.
+            style: the string style to use instead of the layout's first.
+        """
+        layout = self.layout
+        if depth > MAX_DEPTH:
+            raise not_carryable(f"nested more than {MAX_DEPTH} deep", origin)
+        kind = self.resolve(kind, value)
+        if isinstance(kind, EnumValue):
+            # The member as the schema spells it: 1.0 for 1, keys in its order.
+            value = next((v for v in kind.values if equal(v, value)), value)
+            kind = None
+        match value:
+            case None:
+                return layout.literals.null[0]
+            case bool():
+                return (layout.literals.true if value else layout.literals.false)[0]
+            case str():
+                return write_string(value, style or layout.strings[0], following, layout, origin)
+            case int() | float() | Decimal():
+                return write_number(value, kind, origin)
+            case list() | tuple():
+                items = [
+                    self.write(item, self._item(kind, i), origin.child(i), "", None, depth + 1)
+                    for i, item in enumerate(value)
+                ]
+                return self._join("[", items, "]", depth)
+            case dict():
+                members = [
+                    self._member(name, value[name], inner, origin, depth)
+                    for name, inner in self.ordered(value, kind)
+                ]
+                return self._join("{", members, "}", depth)
+            case _:
+                raise not_carryable(f"{type(value).__name__} is no JSON value", origin)
+
+    def _member(
+        self, name: Any, value: Any, kind: Value | None, origin: Origin, depth: int
+    ) -> str:
+        if not isinstance(name, str):
+            raise not_carryable(f"the key {name!r} is no string", origin)
+        at = origin.child(name)
+        text = write_key(name, self.layout, at)
+        return text + self.layout.colon + self.write(value, kind, at, "", None, depth + 1)
+
+    def _join(self, opening: str, parts: list[str], closing: str, depth: int) -> str:
+        if not parts:
+            return opening + closing
+        indent = self.layout.indent
+        if indent is None:
+            return opening + self.layout.comma.join(parts) + closing
+        inner, outer = "\n" + " " * indent * (depth + 1), "\n" + " " * indent * depth
+        return opening + inner + ("," + inner).join(parts) + outer + closing
+
+    def resolve(self, kind: Value | None, value: Any) -> Value | None:
+        """The alternative that `value` belongs to, references followed; None if there is none."""
+        for _ in range(64):
+            if isinstance(kind, ReferenceValue):
+                kind = self.definitions.get(kind.name)
+            elif isinstance(kind, UnionValue):
+                kind = next(
+                    (o for o in kind.options if contains(o, self.definitions, value)), None
+                )
+            else:
+                return kind
+        return None
+
+    def _item(self, kind: Value | None, index: int) -> Value | None:
+        if not isinstance(kind, ArrayValue):
+            return None
+        return kind.prefix[index] if index < len(kind.prefix) else kind.items
+
+    def ordered(
+        self, value: Mapping[str, Any], kind: Value | None
+    ) -> list[tuple[str, Value | None]]:
+        """The keys of `value` in the order to write, each with its typed value."""
+        if not isinstance(kind, ObjectValue):
+            return [(name, None) for name in value]
+        declared = [(k.name, k.value) for k in kind.keys if k.name in value]
+        names = {name for name, _ in declared}
+        rest: list[tuple[str, Value | None]] = []
+        for name in value:
+            if name not in names:
+                opened = (o.value for o in kind.open_keys if o.names.accepts(name))
+                rest.append((name, next(opened, None)))
+        return [*declared, *rest]
+
+
+def _short(text: str) -> str:
+    shown = repr(text)
+    return shown if len(shown) <= 60 else shown[:57] + "..."
+
