@@ -1,0 +1,338 @@
+"""Grammar -> Grammar. `Regular` spelled out in right-linear rules, for targets without machines.
+
+A rule stands for a state and the counts that are still needed and allowed; where bounds can no
+longer be broken the rule is shared by all counts, and a state that only loops is a counted repeat
+of its label. Where a long bound would need very many rules, the count is taken in blocks: "fewer
+than a block and then the end, or a full block to one of these states and on from there".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isqrt
+from typing import TypeAlias
+
+from ..errors import GrammarError, TargetError
+from ..grammar import EMPTY, Chars, Expr, Grammar, Literal, Regular, Repeat, RuleRef
+from .factor import factor
+from .regular_counts import Counts
+from .regular_edges import Edges, edges_of, node_count
+from .rewrite import RuleMaker, flatten, rewrite_grammar
+
+PRODUCT_RULES = 40_000
+"""Rules that one regular text may take."""
+PLAIN_RULES = 400
+"""Rules up to which a count is spelled out step by step without looking for something shorter."""
+LOOP_ENTRIES = 8
+"""Different counts at which a state that only loops is still written as a counted repeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """From `state` to acceptance with `low` to `high` more counts (None: no bound)."""
+
+    state: int
+    low: int
+    high: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """The same with at most `high` more counts, taken in blocks."""
+
+    state: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """From `state` to acceptance in less than `left` more counts, or out of the core by then."""
+
+    state: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class Full:
+    """From `state` by exactly `left` more counts to `goal`, ending with a counted character."""
+
+    state: int
+    left: int
+    goal: int
+
+
+Place: TypeAlias = "Ending | Blocked | Short | Full"
+Step: TypeAlias = tuple[Expr, "tuple[Place, ...]"]
+
+
+def expand_regular(grammar: Grammar) -> Grammar:
+    """The same language without `Regular`.
+
+    Raises :class:`TargetError` (``unsupported-feature``: counting) above PRODUCT_RULES, and
+    :class:`GrammarError` (``unproductive-rule``) where no text of the machine is within the bounds.
+    """
+    expander = RegularExpander()
+    return rewrite_grammar(grammar, expander.node)
+
+
+class RegularExpander:
+    """Expands regular nodes; equal machine and bounds give the same rules."""
+
+    def __init__(self) -> None:
+        self._edges: dict[int, tuple[Regular, Edges, Counts]] = {}
+        self._known: dict[tuple[int, int, int | None], RuleRef] = {}
+
+    def node(self, expr: Expr, maker: RuleMaker) -> Expr:
+        """One node, its children done."""
+        if not isinstance(expr, Regular):
+            return expr
+        key = (id(expr.machine), expr.min, expr.max)
+        if key not in self._known:
+            if key[0] not in self._edges:
+                edges = edges_of(expr.machine)
+                # The node is kept, so that the machine's identity stays its own.
+                self._edges[key[0]] = (expr, edges, Counts(edges))
+            _, edges, counts = self._edges[key[0]]
+            body = _Expansion(expr, edges, counts, maker).expand()
+            self._known[key] = maker.define(body)
+        return self._known[key]
+
+
+class _TooMany(Exception):
+    """The rules being collected are more than were allowed."""
+
+
+class _Expansion:
+    """One regular node on its way into rules."""
+
+    def __init__(self, node: Regular, edges: Edges, counts: Counts, maker: RuleMaker) -> None:
+        self.node = node
+        self.edges = edges
+        self.counts = counts
+        self.maker = maker
+        self.core = [q for q in counts.states if counts.longest[q] is None]
+        self.loops = {q for q in counts.states if edges.is_loop(q) and q in edges.accepting}
+        self.exits = {q for q in counts.states if counts.longest[q] is not None}
+        self.longest_exit = max((counts.longest[q] or 0 for q in self.exits), default=0)
+        self.block = 0
+        self._units: dict[int, Expr] = {}
+        self._labels: dict[int, Expr] = {}
+        self._leave: dict[int, int] | None = None
+        self._goals: list[dict[int, tuple[int, ...]]] = []
+
+    def expand(self) -> Expr:
+        node = self.node
+        if not self.counts.feasible(self.edges.start, node.min, node.max):
+            bound = f"{node.min}..{'' if node.max is None else node.max}"
+            raise GrammarError.at(
+                "unproductive-rule", f"{node.what}: no text has {bound} characters", node.origin
+            )
+        start = self.ending(self.edges.start, node.min, node.max)
+        try:
+            return self.build(start, self.collect(start, PLAIN_RULES))
+        except _TooMany:
+            pass
+        if node.max is not None and self._blocks_pay():
+            self.block = max(2, isqrt(node.max - node.min))
+            start = self.ending(self.edges.start, node.min, node.max)
+        try:
+            return self.build(start, self.collect(start, PRODUCT_RULES))
+        except _TooMany:
+            raise TargetError.at(
+                "unsupported-feature",
+                f"counting: {node.what} of {node.min} to {node.max} characters needs more than "
+                f"{PRODUCT_RULES} rules",
+                node.origin,
+                "give a smaller maxLength or a simpler pattern",
+            ) from None
+
+    def _blocks_pay(self) -> bool:
+        """Whether blocks are expected to take far fewer rules than counting step by step."""
+        assert self.node.max is not None
+        span, core = self.node.max - self.node.min, len(self.core)
+        return 2 * isqrt(span) * core * (core + 1) * 3 < span * core
+
+    def collect(self, start: Place, limit: int) -> dict[Place, list[Step] | None]:
+        """Every place that `start` leads to, breadth first, with its steps; None: a repeat."""
+        while True:
+            places: dict[Place, list[Step] | None] = {start: None}
+            queue: list[Place] = [start]
+            entries: dict[int, int] = {}
+            for place in queue:
+                if self.repeat(place) is not None:
+                    if isinstance(place, Ending):
+                        entries[place.state] = entries.get(place.state, 0) + 1
+                    continue
+                steps = places[place] = list(self.steps(place))
+                for _, following in steps:
+                    for after in following:
+                        if after not in places:
+                            places[after] = None
+                            queue.append(after)
+                if len(places) > limit:
+                    raise _TooMany
+            often = {q for q, times in entries.items() if times > LOOP_ENTRIES}
+            if not often:
+                return places
+            # Counted repeats of different lengths share nothing; a chain does.
+            self.loops -= often
+
+    def build(self, start: Place, places: dict[Place, list[Step] | None]) -> Expr:
+        """Rules for all places but the start, whose body is returned."""
+        names = {place: self.maker.fresh() for place in places if place != start}
+        back = any(start in after for steps in places.values() if steps for _, after in steps)
+        if back:
+            names[start] = self.maker.fresh()
+        for place in names:
+            self.maker.made.define(names[place], self.body(place, places[place], names))
+        return RuleRef(names[start]) if back else self.body(start, places[start], names)
+
+    def body(self, place: Place, steps: list[Step] | None, names: dict[Place, str]) -> Expr:
+        if steps is None:
+            repeat = self.repeat(place)
+            assert repeat is not None
+            return repeat
+        loops: list[Expr] = []
+        options: list[Expr] = []
+        for label, following in steps:
+            if following == (place,):
+                loops.append(self.label(label))
+            else:
+                refs = tuple(RuleRef(names[after]) for after in following)
+                options.append(flatten((self.label(label), *refs)))
+        exits = factor(tuple(options)) if options else EMPTY
+        return flatten((Repeat(factor(tuple(loops)), 0, None), exits)) if loops else exits
+
+    def ending(self, state: int, low: int, high: int | None) -> Place:
+        """The place for these bounds, with bounds that hold anyway left out."""
+        longest = self.counts.longest[state]
+        if high is not None and longest is not None and longest <= high:
+            high = None
+        if self.counts.shortest[state] >= low:
+            # Blocks of all states must begin at the same count: the core keeps its bound.
+            low = low if self.block and longest is None else 0
+        if self.block and low == 0 and longest is None and high is not None:
+            if state not in self.loops and high >= self.block + self.longest_exit:
+                return Blocked(state, high)
+        return Ending(state, low, high)
+
+    def repeat(self, place: Place) -> Expr | None:
+        """A place that is a counted repeat of a label: at a state that only loops."""
+        match place:
+            case Ending(state, low, high) if state in self.loops or (
+                high is None and self.edges.is_loop(state)
+            ):
+                return Repeat(self.unit(state), low, high)
+            case Short(state, left) if self.edges.is_loop(state):
+                return Repeat(self.unit(state), 0, left - 1)
+            case Full(state, left, _) if self.edges.is_loop(state):
+                return Repeat(self.unit(state), left, left)
+            case _:
+                return None
+
+    def steps(self, place: Place) -> Iterator[Step]:
+        match place:
+            case Ending(state, low, high):
+                yield from self._ending_steps(state, low, high)
+            case Blocked(state, high):
+                yield from self._blocked_steps(state, high)
+            case Short(state, left):
+                yield from self._short_steps(state, left)
+            case Full(state, left, goal):
+                yield from self._full_steps(state, left, goal)
+
+    def _ending_steps(self, state: int, low: int, high: int | None) -> Iterator[Step]:
+        for label, target, count in self.edges.out[state]:
+            after = None if high is None else high - count
+            needed = max(0, low - count)
+            if after is not None and after < 0 or not self.counts.feasible(target, needed, after):
+                continue
+            yield label, (self.ending(target, needed, after),)
+        if state in self.edges.accepting and low == 0:
+            yield EMPTY, ()
+
+    def _blocked_steps(self, state: int, high: int) -> Iterator[Step]:
+        if self.short_feasible(state, self.block):
+            yield EMPTY, (Short(state, self.block),)
+        rest = high - self.block
+        for goal in self.goals(state, self.block):
+            if self.counts.feasible(goal, 0, rest):
+                yield EMPTY, (Full(state, self.block, goal), self.ending(goal, 0, rest))
+
+    def _short_steps(self, state: int, left: int) -> Iterator[Step]:
+        for label, target, count in self.edges.out[state]:
+            if target in self.exits:
+                yield label, (self.ending(target, 0, None),)
+            elif self.short_feasible(target, left - count):
+                yield label, (Short(target, left - count),)
+        if state in self.edges.accepting:
+            yield EMPTY, ()
+
+    def _full_steps(self, state: int, left: int, goal: int) -> Iterator[Step]:
+        for label, target, count in self.edges.out[state]:
+            if left == 1 and count:
+                if target == goal:
+                    yield label, ()
+            elif target not in self.exits and goal in self.goals(target, left - count):
+                yield label, (Full(target, left - count, goal),)
+
+    def short_feasible(self, state: int, left: int) -> bool:
+        """Whether a `Short` place has any text."""
+        if self._leave is None:
+            self._leave = self._leaving()
+        return self._leave[state] < left
+
+    def _leaving(self) -> dict[int, int]:
+        """For each core state the least counts to acceptance in the core or to the way out."""
+        ways = {}
+        for state in self.core:
+            edges = self.edges.out[state]
+            ready = state in self.edges.accepting or any(t in self.exits for _, t, _ in edges)
+            ways[state] = 0 if ready else 1 << 62
+        changed = True
+        while changed:
+            changed = False
+            for state in self.core:
+                for _, target, count in self.edges.out[state]:
+                    if target not in self.exits and ways[target] + count < ways[state]:
+                        ways[state] = ways[target] + count
+                        changed = True
+        return ways
+
+    def goals(self, state: int, left: int) -> tuple[int, ...]:
+        """The core states that `left` counts can end in, in numerical order."""
+        while len(self._goals) < left:
+            self._goals.append(self._next_goals(self._goals[-1] if self._goals else None))
+        return self._goals[left - 1][state]
+
+    def _next_goals(self, previous: dict[int, tuple[int, ...]] | None) -> dict[int, tuple[int, ...]]:
+        sets: dict[int, set[int]] = {state: set() for state in self.core}
+        for state in self.core:
+            for _, target, count in self.edges.out[state]:
+                if count and target not in self.exits:
+                    sets[state].update((target,) if previous is None else previous[target])
+        changed = True
+        while changed:
+            changed = False
+            for state in self.core:
+                for _, target, count in self.edges.out[state]:
+                    if not count and target not in self.exits and not sets[target] <= sets[state]:
+                        sets[state] |= sets[target]
+                        changed = True
+        return {state: tuple(sorted(found)) for state, found in sets.items()}
+
+    def unit(self, state: int) -> Expr:
+        """One turn of a state that only loops."""
+        if state not in self._units:
+            labels = tuple(self.label(label) for label, _, _ in self.edges.out[state])
+            self._units[state] = factor(labels)
+        return self._units[state]
+
+    def label(self, label: Expr) -> Expr:
+        """A label as it is said in a rule: long ones by name."""
+        if id(label) not in self._labels:
+            long = len(label.ranges) > 6 if isinstance(label, Chars) else node_count(label, 6) > 6
+            plain = not long or isinstance(label, Literal)
+            self._labels[id(label)] = label if plain else self.maker.define(label)
+        return self._labels[id(label)]

@@ -1,0 +1,104 @@
+"""Which nodes can match the empty text, and which can match any text at all.
+
+Both are least fixed points over the graph, found with a work list in time linear in its edges.
+"""
+
+from __future__ import annotations
+
+from typing import Literal as OneOf
+
+from ..grammar import (
+    Capture,
+    Chars,
+    Choice,
+    Cut,
+    Literal,
+    Members,
+    Regular,
+    Repeat,
+    RuleRef,
+    Sequence,
+    Token,
+)
+from .graph import Graph
+
+Question = OneOf["empty", "any"]
+
+
+def nullable(graph: Graph) -> bytearray:
+    """1 for each node that can match the empty text."""
+    return _least(graph, "empty")
+
+
+def productive(graph: Graph) -> bytearray:
+    """1 for each node that matches some finite text. A `Regular` counts as productive."""
+    return _least(graph, "any")
+
+
+def _least(graph: Graph, question: Question) -> bytearray:
+    holds = bytearray(len(graph.nodes))
+    parents = graph.parents()
+    queue = []
+    for index in range(len(graph.nodes)):
+        if _holds(graph, index, holds, question):
+            holds[index] = 1
+            queue.append(index)
+    # A sequence waits for as many kids as it has; the others look again at each change.
+    missing = [len(kids) for kids in graph.kids]
+    counted = bytearray(len(graph.nodes))
+    while queue:
+        kid = queue.pop()
+        if counted[kid]:
+            continue
+        counted[kid] = 1
+        for parent in parents[kid]:
+            missing[parent] -= 1
+            if holds[parent]:
+                continue
+            if isinstance(graph.nodes[parent], Sequence):
+                true = missing[parent] == 0
+            else:
+                true = _holds(graph, parent, holds, question)
+            if true:
+                holds[parent] = 1
+                queue.append(parent)
+    return holds
+
+
+def _holds(graph: Graph, index: int, holds: bytearray, question: Question) -> bool:
+    """Whether node `index` has the property, given what is known of its kids."""
+    kids = graph.kids[index]
+    match graph.nodes[index]:
+        case Literal(text) | Token(text):
+            return question == "any" or not text
+        case Chars():
+            return question == "any"
+        case Cut():
+            return True
+        case Regular(machine=machine, min=low):
+            return question == "any" or (low == 0 and 0 in machine.accepting)
+        case Repeat(min=low):
+            return low == 0 or bool(holds[kids[0]])
+        case Choice():
+            return any(holds[kid] for kid in kids)
+        case Sequence():
+            return all(holds[kid] for kid in kids)
+        case Capture() | RuleRef():
+            return bool(kids) and bool(holds[kids[0]])
+        case Members() as members:
+            return _members_hold(members, [bool(holds[kid]) for kid in kids])
+
+
+def _members_hold(members: Members, holds: list[bool]) -> bool:
+    """Whether enough members have the property for an object that is as small as may be."""
+    keys, separator, opened = members.keys, holds[len(members.keys)], holds[len(members.keys) + 1 :]
+    required = [ok for key, ok in zip(keys, holds, strict=False) if key.required]
+    needed = max(members.min_count, len(required))
+    if members.max_count is not None and needed > members.max_count:
+        return False
+    if not all(required):
+        return False
+    usable = sum(holds[: len(keys)])
+    if any(opened):
+        usable = needed if members.max_open is None else usable + members.max_open
+    return usable >= needed and (needed <= 1 or separator)
