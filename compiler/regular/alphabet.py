@@ -6,6 +6,7 @@ are numbered by their first code point, so that walking classes in order is walk
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,10 @@ class Alphabet:
     starts: tuple[int, ...]
     classes: tuple[int, ...]
     size: int
+
+    def class_of(self, code_point: int) -> int:
+        """The class of a code point, -1 for a surrogate."""
+        return self.classes[bisect_right(self.starts, code_point) - 1]
 
     def ranges(self, row: Sequence[int]) -> tuple[tuple[int, int, int], ...]:
         """The row of an automaton (target by class, -1: none) as sorted (low, high, target)."""

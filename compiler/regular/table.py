@@ -49,13 +49,14 @@ def explore(
     sets: Sequence[CharSet],
     step: Callable[[S, int], S | None],
     accepts: Callable[[S], bool],
+    limit: int = MAX_STATES,
 ) -> Table:
     """The automaton of a step function over disjoint character sets, minimised.
 
     ``step(state, i)`` is where a character of ``sets[i]`` leads, None if nowhere.
 
     Raises:
-        TooLarge: more than MAX_STATES states.
+        TooLarge: more than `limit` states.
     """
     alphabet, members = partition(sets)
     numbers: dict[S, int] = {start: 0}
@@ -71,8 +72,8 @@ def explore(
             if number is None:
                 number = numbers[target] = len(states)
                 states.append(target)
-                if number >= MAX_STATES:
-                    raise TooLarge(f"more than {MAX_STATES} states")
+                if number >= limit:
+                    raise TooLarge(f"more than {limit} states")
             for c in classes:
                 row[c] = number
         rows.append(row)

@@ -1,0 +1,63 @@
+"""Host names beyond ASCII (RFC 5890, RFC 5891): a subset that is valid under every rule.
+
+Whether a label is valid depends on its normal form, on tables of contexts and on the length of its
+Punycode. Here labels are composed lower-case letters of one script, which are in normal form
+whatever stands together, need no context rule, run left to right, and stay within 63 octets.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+from . import charset
+from .format_patterns import DOT_STRING, LABEL
+
+# First and last code point of blocks by script; what is not PVALID in them is sifted out. The most
+# characters of a label keep its Punycode within 59 octets: 4 a character up to U+04FF, 6 above.
+_SHORT_CODE_POINTS = (((0xDF, 0x24F),), ((0x3AC, 0x3CE),), ((0x430, 0x45F),))
+_LONG_CODE_POINTS = (((0x3041, 0x3096), (0x4E00, 0x9FFF)), ((0xAC00, 0xD7A3),))
+_MOST_SHORT = 12
+_MOST_LONG = 8
+
+
+def idn_hostname() -> str:
+    """The regular expression, not anchored, of the host names of the module's subset.
+
+    ASCII labels are letters, digits and inner hyphens, none of them at the third and fourth
+    position together, where A-labels have theirs (RFC 5891 4.2.3.1).
+    """
+    labels = [rf"(?![A-Za-z0-9-]{{2}}--){LABEL}"]
+    for blocks in _SHORT_CODE_POINTS:
+        labels.append(_label(blocks, _MOST_SHORT))
+    for blocks in _LONG_CODE_POINTS:
+        labels.append(_label(blocks, _MOST_LONG))
+    label = f"(?:{'|'.join(labels)})"
+    return rf"{label}(?:\.{label})*"
+
+
+def idn_email() -> str:
+    """The regular expression, not anchored, of addresses at such hosts (RFC 6531 3.3).
+
+    A local part is ASCII as in `email`, or at most 16 characters, hence at most 64 octets; those
+    beyond ASCII are letters, marks, numbers and symbols.
+    """
+    atom = r"(?:[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]|(?![\x00-\x7f])[\p{L}\p{M}\p{N}\p{S}])"
+    local = rf"(?!\.)(?![^@]*\.\.)(?![^@]*\.@){atom}{{1,16}}"
+    return f"(?:{DOT_STRING}|{local})@{idn_hostname()}"
+
+
+def _label(blocks: tuple[tuple[int, int], ...], most: int) -> str:
+    """A label of one script, ASCII letters and digits among it."""
+    letters = charset.charset((i, i) for low, high in blocks for i in _letters(low, high))
+    spelled = "".join(f"{chr(low)}-{chr(high)}" for low, high in letters)
+    return f"[a-z0-9{spelled}]{{1,{most}}}"
+
+
+def _letters(low: int, high: int) -> list[int]:
+    """The letters, lower-case or without case, that are their own normal form (RFC 5892 2.2)."""
+    return [
+        i
+        for i in range(low, high + 1)
+        if unicodedata.category(chr(i)) in ("Ll", "Lo")
+        and unicodedata.normalize("NFKC", chr(i).casefold()) == chr(i)
+    ]
