@@ -1,0 +1,128 @@
+"""What each problem's code means, in one line. docs/reference/errors.md is generated from here.
+
+A test compares this table with the codes that the source uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+Codes = Mapping[str, str]
+
+INPUT: Final[Codes] = {
+    "cannot-read": "A file cannot be opened or read.",
+    "cannot-write": "The output file cannot be written; what was there before is unchanged.",
+    "input-too-long": "A file is longer than the command line reads.",
+    "not-utf-8": "A file or an argument is not UTF-8 text.",
+    "usage": "The command line's arguments make no sense.",
+    "internal": "A bug in calligram.",
+    "demo-data": "The demo's data file has the wrong shape.",
+    "demo-not-installed": "The demo's server or model is not installed.",
+    "demo-server": "The demo's server did not start, refused a request or broke off.",
+}
+
+SPECS: Final[Codes] = {
+    "dialect-auto": "A dialect must be named; it is not detected.",
+    "extends-cycle": "Specs extend each other in a circle.",
+    "extends-too-deep": "Too long a chain of `extends`.",
+    "spec-documents": "The file holds several YAML documents.",
+    "spec-duplicate-key": "A mapping has the same key twice.",
+    "spec-missing-key": "A required key is missing.",
+    "spec-not-mapping": "The document is not a mapping.",
+    "spec-too-deep": "The YAML is nested too deeply.",
+    "spec-too-large": "The YAML, or a text after substitution, is too large.",
+    "spec-type": "A value has the wrong type.",
+    "spec-unknown-key": "A key that the format does not have; legal keys are listed.",
+    "spec-unknown-var": "A text uses a variable that `vars` does not define.",
+    "spec-unreadable": "The spec file cannot be opened or is not UTF-8.",
+    "spec-unused-var": "Nothing uses a variable (warning).",
+    "spec-value": "A value is of the right type but not allowed.",
+    "spec-yaml": "Not YAML, or YAML that specs do not use: anchors, aliases, tags.",
+    "unknown-dialect": "No shipped dialect has this id.",
+    "vars-cycle": "Variables mention each other in a circle.",
+    "vars-too-deep": "Too long a chain of variables.",
+}
+
+LINT: Final[Codes] = {
+    "adjacent-holes": "Two holes stand side by side, so their boundary is lost.",
+    "args-run-together": "Nothing tells one argument from the next.",
+    "args-unused-key": "A key that this notation ignores (warning).",
+    "boundary-undecidable": "What follows a value could belong to it.",
+    "call-id-kind": "A hole for an id or index without a matching `call_id`.",
+    "call-id-pattern": "`call_id.pattern` is missing or out of place.",
+    "call-id-unused": "`call_id` without a hole to fill (warning).",
+    "call-repeats-args": "The call template has `{args}` more than once.",
+    "call-without-args": "The call template has no `{args}`.",
+    "call-without-name": "The call template has no `{name}`.",
+    "calls-run-together": "Nothing tells one call from the next.",
+    "closer-common": "Ordinary text closes a raw string (warning, or error if layout is free).",
+    "containers": "This way to write nested containers does not fit the notation.",
+    "json-separators": "A JSON separator is not a comma or colon with white space around it.",
+    "kind-without-body": "A tool kind's template has no `{body}`.",
+    "literals-empty": "null, true or false has no spelling.",
+    "literals-overlap": "One spelling stands for two literals.",
+    "name-boundary": "What follows a name could belong to it (warning).",
+    "param-missing": "This notation needs a `param` template.",
+    "param-order": "A hole stands behind the value whose form depends on it.",
+    "param-repeats-value": "The `param` template has `{value}` more than once.",
+    "param-without-key": "The `param` template has no `{key}`.",
+    "param-without-value": "The `param` template has no `{value}`.",
+    "shape-without-trigger": "A shape that no trigger arms (warning).",
+    "string-forms": "Two forms of strings cannot be told apart.",
+    "string-without-closer": "A string without an end.",
+    "token-repeated": "A token is listed twice.",
+    "token-unused": "A token occurs nowhere in the dialect (warning).",
+    "trigger-at": "`at` is not a position that triggers know.",
+    "trigger-common": "A trigger that arms at every turn.",
+    "trigger-kind": "A trigger has not exactly one of text, token and pattern.",
+    "trigger-mismatch": "No call begins with the trigger.",
+    "trigger-missing": "A dialect without a trigger.",
+    "trigger-per-tool": "`per_tool` and the hole `{name}` go together.",
+    "trigger-token": "A trigger's token is not among `tokens`.",
+    "type-attr-incomplete": "`type_attr` does not cover every type.",
+    "type-attr-missing": "`{type}` without `type_attr`.",
+    "type-attr-unused": "`type_attr` without `{type}` (warning).",
+    "unknown-hole": "Braces that look like a hole but are literal text.",
+}
+
+TOOLS: Final[Codes] = {}
+
+SCHEMAS: Final[Codes] = {
+    "invalid-pattern": "Not a regular expression.",
+    "invalid-schema": "A keyword's value is not what JSON Schema says.",
+    "number-too-large": "A number is beyond what is read exactly.",
+    "pattern-too-large": "The automaton of a pattern reaches the limit.",
+    "schema-too-deep": "The schema is nested too deeply.",
+    "schema-too-large": "The schema unfolds into too many parts.",
+    "too-many-alternatives": "A conjunction of unions has too many alternatives.",
+    "too-many-key-classes": "Overlapping patternProperties make too many classes of keys.",
+    "unknown-format": "A `format` that is not implemented.",
+    "unknown-type": "Not one of the seven JSON types.",
+    "unresolved-reference": "A `$ref` leads nowhere in this document.",
+    "unsatisfiable": "No value can match; the message names what clashes.",
+    "unsupported-keyword": "A keyword, or this use of it, that cannot be enforced exactly.",
+    "unsupported-pattern": "A construct of regular expressions that is not regular.",
+    "value-too-deep": "A value in the schema is nested too deeply.",
+}
+
+GRAMMARS: Final[Codes] = {
+    "automaton-too-ambiguous": "Too many readings of one text at once.",
+    "automaton-too-large": "The automaton reaches the limit.",
+    "empty-loop": "Something that may be empty repeats without end.",
+    "left-recursion": "A rule can begin with itself.",
+    "not-carryable": "The notation cannot carry this value.",
+    "undefined-rule": "A rule is used but not defined.",
+    "unproductive-rule": "A rule matches no finite text.",
+    "unsupported-feature": "The target cannot express this exactly.",
+}
+
+CODES: Final[Mapping[str, Codes]] = {
+    "Command line and demo": INPUT,
+    "Dialect specs": SPECS,
+    "Dialect specs, by lint": LINT,
+    "Tools": TOOLS,
+    "Schemas": SCHEMAS,
+    "Grammars, targets, calls": GRAMMARS,
+}
+"""Codes with their meanings, by what they are about."""
