@@ -10,6 +10,7 @@ from ...compiler.passes.expand_members import members_expr
 from ...compiler.passes.expand_regular import RegularExpander
 from ...compiler.passes.factor import factor
 from ...compiler.passes.graph import graph_of
+from ...compiler.passes.nonempty import repeat_nonempty
 from ...compiler.passes.rewrite import RuleMaker, rewrite_grammar
 from ...compiler.passes.strip_captures import strip_node
 from .printer import Printer
@@ -50,4 +51,4 @@ def expand(grammar: Grammar) -> Grammar:
     check_productive(expanded, graph)
     check_left_recursion(expanded, graph)
     check_loops(expanded, graph)
-    return expanded
+    return repeat_nonempty(expanded)
