@@ -35,7 +35,6 @@ def lint(loaded: LoadedSpec) -> list[Problem]:
     found += check_triggers(loaded, shapes)
     found += _check_tokens(loaded)
     found += _check_tool_kinds(loaded)
-    found += loaded.warnings
     distinct = {(p.code, p.message, p.origin): p for p in found}
     return sorted(distinct.values(), key=_position)
 

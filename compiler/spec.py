@@ -115,22 +115,22 @@ class StringSpec(StringForm):
 class LiteralsSpec(Part):
     """Spellings of null, true and false: the first is written and enforced, others are read."""
 
-    null: tuple[Text, ...] = ("null",)
-    true: tuple[Text, ...] = ("true",)
-    false: tuple[Text, ...] = ("false",)
+    null: tuple[Text, ...] = Field(default=("null",), description="Spellings of null.")
+    true: tuple[Text, ...] = Field(default=("true",), description="Spellings of true.")
+    false: tuple[Text, ...] = Field(default=("false",), description="Spellings of false.")
 
 
 class TypeAttrSpec(Part):
-    """The value of the hole `{type}` by JSON type; `default` for the types not named."""
+    """The value of the hole `{type}` by JSON type."""
 
-    string: str | None = None
-    number: str | None = None
-    integer: str | None = None
-    boolean: str | None = None
-    null: str | None = None
-    array: str | None = None
-    object: str | None = None
-    default: str | None = None
+    string: str | None = Field(default=None, description="For strings.")
+    number: str | None = Field(default=None, description="For numbers.")
+    integer: str | None = Field(default=None, description="For whole numbers, if not as numbers.")
+    boolean: str | None = Field(default=None, description="For true and false.")
+    null: str | None = Field(default=None, description="For null.")
+    array: str | None = Field(default=None, description="For arrays.")
+    object: str | None = Field(default=None, description="For objects.")
+    default: str | None = Field(default=None, description="For the types not named.")
 
 
 class ArgsSpec(Part):
@@ -191,8 +191,8 @@ class JsonSpec(Part):
 class TriggerSpec(Part):
     """What arms the constraint under tool_choice auto. Exactly one of text, token, pattern."""
 
-    text: Text | None = None
-    token: Text | None = None
+    text: Text | None = Field(default=None, description="Text that arms.")
+    token: Text | None = Field(default=None, description="One of `tokens` that arms.")
     pattern: Text | None = Field(
         default=None, description="Regular expression without look-around."
     )
@@ -286,19 +286,22 @@ class DialectSpec(Part):
 
 
 class DialectShape(Part):
-    """A further shape of the dialect's calls: the parts that differ, each a whole replacement
-    (``args`` is merged key by key)."""
+    """A further shape of the dialect's calls: the parts that differ from the spec's own."""
 
     constrain: bool = Field(
         default=False, description="The grammar allows it too, not only the parser."
     )
-    lead_in: str | None = None
-    section: SectionSpec | None = None
-    calls: CallsSpec | None = None
-    call: Text | None = None
-    call_id: CallIdSpec | None = None
-    args: dict[str, object] | None = Field(default=None, description="Keys of `args` that differ.")
-    json_layout: JsonSpec | None = Field(default=None, alias="json")
+    lead_in: str | None = Field(default=None, description="In place of `lead_in`.")
+    section: SectionSpec | None = Field(default=None, description="In place of `section`.")
+    calls: CallsSpec | None = Field(default=None, description="In place of `calls`.")
+    call: Text | None = Field(default=None, description="In place of `call`.")
+    call_id: CallIdSpec | None = Field(default=None, description="In place of `call_id`.")
+    args: dict[str, object] | None = Field(
+        default=None, description="The keys of `args` that differ; the others stay."
+    )
+    json_layout: JsonSpec | None = Field(
+        default=None, alias="json", description="In place of `json`."
+    )
 
     def applied_to(self, spec: DialectSpec) -> DialectSpec:
         """`spec` with this shape's parts in place of its own."""
