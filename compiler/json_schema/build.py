@@ -1,0 +1,239 @@
+"""The graph of goals -> IR values, bottom up; a goal inside itself becomes a definition."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import TYPE_CHECKING
+
+from ..ir import (
+    AnyValue,
+    ArrayValue,
+    BooleanValue,
+    EnumValue,
+    IntegerValue,
+    Key,
+    NeverValue,
+    NullValue,
+    NumberValue,
+    ObjectValue,
+    OpenKeys,
+    ReferenceValue,
+    SchemaValue,
+    StringValue,
+    UnionValue,
+    Value,
+)
+from ..origin import Origin
+from ..regular.language import Language
+from .forms import (
+    Alternative,
+    Arrays,
+    Booleans,
+    Goal,
+    Nulls,
+    Numbers,
+    Objects,
+    Strings,
+    Values,
+    trivial,
+)
+from .resolve import Graph, Node, children, key_of, open_names
+
+if TYPE_CHECKING:
+    from .reader import Reader
+
+_ANY = AnyValue()
+
+
+class Builder:
+    """Builds each goal's value once; equal goals share one value."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.reader: Reader = graph.reader
+        self._done: dict[Hashable, Value] = {}
+        self._names: dict[Hashable, str] = {}
+        self._taken: set[str] = set()
+        self._definitions: dict[str, Value] = {}
+
+    def build(self) -> SchemaValue:
+        """The value of the root, and the definitions of goals that lie inside themselves."""
+        root = self.graph.root
+        if not root:
+            return SchemaValue(_ANY, {})
+        value = self._walk(self.graph.node(root))
+        return SchemaValue(value, self._definitions)
+
+    def _walk(self, root: Node) -> Value:
+        """Post-order without recursion: schemas may nest deeper than Python's stack."""
+        stack: list[tuple[Node, list[Goal]]] = [(root, self._parts(root))]
+        open_keys = {key_of(root.goal)}
+        value: Value = NeverValue(root.origin)
+        while stack:
+            node, parts = stack[-1]
+            key = key_of(node.goal)
+            while parts:
+                goal = parts.pop()
+                part_key = key_of(goal)
+                if part_key in open_keys:
+                    self._name(self.graph.node(goal))
+                elif part_key not in self._done:
+                    part = self.graph.node(goal)
+                    open_keys.add(part_key)
+                    stack.append((part, self._parts(part)))
+                    break
+            else:
+                stack.pop()
+                open_keys.discard(key)
+                value = self._value(node)
+                self._done[key] = value
+                name = self._names.get(key)
+                if name is not None:
+                    self._definitions[name] = value
+                    self._done[key] = ReferenceValue(name, node.origin)
+        return value
+
+    def _parts(self, node: Node) -> list[Goal]:
+        if not node.alive:
+            return []
+        found = [g for x in node.alternatives if self.graph.live(x) for g in children(x)]
+        return [g for g in reversed(found) if self.graph.alive(g)]
+
+    def _name(self, node: Node) -> str:
+        """The name of a recursive definition: the last word of its place, numbered if taken."""
+        key = key_of(node.goal)
+        name = self._names.get(key)
+        if name is None:
+            pointer = node.goal[0].place.pointer
+            base = pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~") or "root"
+            name, n = base, 1
+            while name in self._taken:
+                n += 1
+                name = f"{base}-{n}"
+            self._taken.add(name)
+            self._names[key] = name
+        return name
+
+    def _goal_value(self, goal: Goal) -> Value:
+        if not goal:
+            return _ANY
+        key = key_of(goal)
+        done = self._done.get(key)
+        if done is not None:
+            return done
+        return ReferenceValue(self._names[key], goal[0].place.origin)
+
+    # -- values
+
+    def _value(self, node: Node) -> Value:
+        alternatives = [x for x in node.alternatives if self.graph.live(x)]
+        if not alternatives:
+            return NeverValue(node.origin)
+        if len(alternatives) >= 6:
+            kinds = {type(x) for x in alternatives if trivial(x)}
+            if len(kinds) == 6:
+                return AnyValue(node.origin)
+        values = [self._alternative(x) for x in alternatives]
+        return values[0] if len(values) == 1 else UnionValue(tuple(values), node.origin)
+
+    def _alternative(self, x: Alternative) -> Value:
+        match x:
+            case Nulls():
+                return NullValue(x.origin)
+            case Booleans():
+                return BooleanValue(x.origin)
+            case Numbers():
+                return self._number(x)
+            case Strings():
+                return StringValue(x.shortest, x.longest, x.language, x.origin)
+            case Arrays():
+                return self._array(x)
+            case Objects():
+                return self._object(x)
+            case Values():
+                return EnumValue(x.values, x.origin)
+
+    def _number(self, x: Numbers) -> Value:
+        if x.kind == "fraction":
+            self.reader.unsupported("not", x.origin, "for numbers that are not whole")
+        if x.kind == "integer":
+            multiple = None if x.multiple is None or x.multiple == 1 else int(x.multiple)
+            return IntegerValue(
+                _whole(x.low, x.low_open, 1), _whole(x.high, x.high_open, -1), multiple, x.origin
+            )
+        return NumberValue(x.low, x.high, x.low_open, x.high_open, x.multiple, x.origin)
+
+    def _array(self, x: Arrays) -> Value:
+        prefix: list[Value] = []
+        rest = x.rest
+        for i, item in enumerate(x.prefix):
+            if x.longest == i or not self.graph.alive(item.goal):
+                rest = None
+                break
+            prefix.append(self._goal_value(item.goal))
+        if rest is not None and not self.graph.alive(rest.goal):
+            rest = None
+        longest = x.longest
+        if longest is not None and longest <= len(prefix):
+            rest = None
+        items = None if rest is None else self._goal_value(rest.goal)
+        if items is None and (longest is None or longest >= len(prefix)):
+            longest = len(prefix)
+        return ArrayValue(tuple(prefix), items, x.shortest, longest, x.origin)
+
+    def _object(self, x: Objects) -> Value:
+        required = sum(m.required for m in x.members.values())
+        full = x.most is not None and x.most <= required
+        keys: list[Key] = []
+        for name, m in x.members.items():
+            if m.goal is None or (full and not m.required) or not self.graph.alive(m.goal):
+                continue
+            keys.append(Key(name, self._goal_value(m.goal), m.required, m.origin))
+        opened: list[OpenKeys] = []
+        for c in () if full else x.classes:
+            if self.graph.alive(c.goal):
+                names = open_names(c.names, x.members)
+                language = Language.any() if names is None else names
+                opened.append(OpenKeys(language, self._goal_value(c.goal), c.origin))
+        fewest = x.fewest if x.fewest > required else 0
+        most = x.most if x.most is not None and (opened or x.most < len(keys)) else None
+        return ObjectValue(tuple(keys), tuple(opened), fewest, most, x.origin)
+
+
+def _whole(bound: Decimal | None, is_open: bool, sign: int) -> int | None:
+    """The nearest whole number inside a bound; `sign` 1 for a lower bound, -1 for an upper."""
+    if bound is None:
+        return None
+    rounded = int(bound.to_integral_value(ROUND_CEILING if sign > 0 else ROUND_FLOOR))
+    return rounded + sign if is_open and rounded == bound else rounded
+
+
+def schema_value(reader: Reader, root: Goal) -> SchemaValue:
+    """The IR of a goal; its problems are collected in the reader."""
+    graph = Graph(reader, root)
+    if not graph.alive(root):
+        reader.problems.append(graph.explain())
+    return Builder(graph).build()
+
+
+def as_objects(value: EnumValue) -> list[Value]:
+    """Enumerated objects, each as an object of constants."""
+    made: list[Value] = []
+    for listed in value.values:
+        assert isinstance(listed, dict)
+        keys = tuple(
+            Key(name, EnumValue((inner,), value.origin), True, value.origin)
+            for name, inner in listed.items()
+        )
+        made.append(ObjectValue(keys, (), 0, None, value.origin))
+    return made
+
+
+def only_objects(value: Value, origin: Origin) -> Value:
+    """`value`, whose values are all objects, without enums of them."""
+    options = value.options if isinstance(value, UnionValue) else (value,)
+    made: list[Value] = []
+    for option in options:
+        made.extend(as_objects(option) if isinstance(option, EnumValue) else [option])
+    return made[0] if len(made) == 1 else UnionValue(tuple(made), origin)

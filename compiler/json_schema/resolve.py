@@ -1,0 +1,264 @@
+"""Goals -> IR values: the reachable goals as a graph, its dead ends removed, recursion named."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from ..errors import LimitExceeded
+from ..origin import Origin, Problem
+from ..regular.language import Language
+from .admits import admits
+from .expand import expand_array
+from .forms import (
+    NOWHERE,
+    Alternative,
+    Arrays,
+    Form,
+    Goal,
+    Objects,
+    Reason,
+    Strings,
+    Values,
+)
+from .json_values import is_container
+from .meet import objects
+
+if TYPE_CHECKING:
+    from .reader import Reader
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A reachable goal: its alternatives as they will be said, and whether any value exists."""
+
+    goal: Goal
+    origin: Origin
+    alternatives: list[Alternative] = field(default_factory=list)
+    why: list[Reason] = field(default_factory=list)
+    alive: bool = False
+
+
+def key_of(goal: Goal) -> Hashable:
+    """What identifies a goal: the order of its atoms does not matter."""
+    return goal[0] if len(goal) == 1 else frozenset(goal)
+
+
+class Graph:
+    """Every goal that the root reaches."""
+
+    def __init__(self, reader: Reader, root: Goal) -> None:
+        self.reader = reader
+        self.root = root
+        self.nodes: dict[Hashable, Node] = {}
+        self._explore()
+        self._find_alive()
+
+    def node(self, goal: Goal) -> Node:
+        """The node of a goal that has been reached."""
+        return self.nodes[key_of(goal)]
+
+    def alive(self, goal: Goal) -> bool:
+        """Whether some value satisfies the goal."""
+        return not goal or self.node(goal).alive
+
+    def _explore(self) -> None:
+        queue = [self.root]
+        limit = self.reader.options.max_nodes
+        for goal in queue:
+            key = key_of(goal)
+            if not goal or key in self.nodes:
+                continue
+            if len(self.nodes) >= limit:
+                raise LimitExceeded.at(
+                    "schema-too-large",
+                    f"the schema is made of more than {limit} distinct schemas",
+                    goal[0].place.origin,
+                )
+            node = self.nodes[key] = Node(goal, goal[0].place.origin)
+            self._fill(node, self.reader.form(goal))
+            for x in node.alternatives:
+                queue.extend(children(x))
+
+    def _fill(self, node: Node, form: Form) -> None:
+        node.why.extend(form.why)
+        for x in form.alternatives:
+            for result in self._finish(x, node):
+                if isinstance(result, Reason):
+                    node.why.append(result)
+                else:
+                    node.alternatives.append(result)
+
+    def _finish(self, x: Alternative, node: Node) -> list[Alternative | Reason]:
+        """The alternative as it will be said."""
+        reader = self.reader
+        for residue in x.residues:
+            reader.unsupported(residue.keyword, residue.origin)
+        if x.origin is NOWHERE:
+            x = replace(x, origin=node.origin)
+        match x:
+            case Strings():
+                if reader.empty(x):
+                    return [Reason(_no_text(x), x.origin)]
+            case Values():
+                return [self._finish_values(x)]
+            case Objects():
+                return [self._close(x)]
+            case Arrays():
+                return list(expand_array(reader, x))
+            case _:
+                pass
+        return [x]
+
+    def _finish_values(self, x: Values) -> Alternative | Reason:
+        kept = tuple(
+            v
+            for v in x.values
+            if not is_container(v)
+            or all(any(admits(self.reader, y, v) for y in check) for check in x.checks)
+        )
+        if not kept:
+            return Reason("no listed value satisfies the schema beside it", x.origin)
+        return x if len(kept) == len(x.values) else replace(x, values=kept, checks=())
+
+    def _close(self, x: Objects) -> Alternative | Reason:
+        """Close an object that describes its keys, if the options say so; drop empty classes."""
+        reader = self.reader
+        classes = x.classes
+        members: Mapping[str, object] = x.members
+        if reader.options.closed_objects and x.declares and any(c.implicit for c in classes):
+            reader.found(
+                "narrowed", "additionalProperties", "absent: no undeclared key is written",
+                x.origin,
+            )  # fmt: skip
+            classes = tuple(c for c in classes if not c.implicit)
+            kept = {}
+            for name, m in x.members.items():
+                if not m.implicit or m.declared or m.goal is None:
+                    kept[name] = m
+                elif m.required:
+                    return Reason(f"required key '{name}' is not declared", x.origin)
+            members = kept
+            x = replace(x, members=kept, classes=classes)
+        if any(c.names is not None for c in classes):
+            kept_classes = []
+            for c in classes:
+                if c.names is None or not open_names(c.names, members).is_empty:
+                    kept_classes.append(c)
+            x = replace(x, classes=tuple(kept_classes))
+        made = objects(
+            dict(x.members), x.classes, x.fewest, x.most, x.declares, x.origin, x.residues
+        )
+        return made
+
+    # -- which goals have a value
+
+    def _find_alive(self) -> None:
+        """The least fixpoint: a goal is alive if an alternative needs only goals that are."""
+        pending = list(reversed(self.nodes.values()))
+        while True:
+            left = []
+            for node in pending:
+                node.alive = any(self.live(x) for x in node.alternatives)
+                if not node.alive:
+                    left.append(node)
+            if len(left) == len(pending):
+                return
+            pending = left
+
+    def live(self, x: Alternative) -> bool:
+        """Whether the alternative has a value, given what is known to be alive."""
+        match x:
+            case Objects():
+                return self._live_object(x)
+            case Arrays():
+                return all(
+                    (item := x.at(i)) is not None and self.alive(item.goal)
+                    for i in range(min(x.shortest, len(x.prefix) + 1))
+                )
+            case _:
+                return True
+
+    def _live_object(self, x: Objects) -> bool:
+        possible = 0
+        for m in x.members.values():
+            if m.goal is None:
+                continue
+            if self.alive(m.goal):
+                possible += 1
+            elif m.required:
+                return False
+        if x.fewest <= possible:
+            return True
+        room = 0
+        for c in x.classes:
+            if self.alive(c.goal):
+                names = open_names(c.names, x.members)
+                if names is None or not names.dfa.is_finite:
+                    return True
+                room += len(names.dfa.words(x.fewest))
+        return x.fewest <= possible + room
+
+    # -- why not
+
+    def explain(self) -> Problem:
+        """Why the root has no value: the deepest clash that a required part leads to."""
+        node, seen, path = self.node(self.root), set(), [""]
+        while True:
+            seen.add(key_of(node.goal))
+            step = self._blocking(node)
+            if step is None or key_of(step[1]) in seen:
+                break
+            path.append(step[0])
+            node = self.node(step[1])
+        reason = node.why[0] if node.why else Reason("the schema needs itself without end", node.origin)
+        hint = "; ".join(p for p in path if p) or None
+        return Problem("unsatisfiable", f"{reason.text}: no value can match", reason.origin, hint)
+
+    def _blocking(self, node: Node) -> tuple[str, Goal] | None:
+        """A required part that has no value, where nothing else explains the node."""
+        if node.why:
+            return None
+        for x in node.alternatives:
+            if isinstance(x, Objects):
+                for name, m in x.members.items():
+                    if m.required and m.goal and not self.alive(m.goal):
+                        return f"required key '{name}' can have no value", m.goal
+            elif isinstance(x, Arrays):
+                for i in range(min(x.shortest, len(x.prefix) + 1)):
+                    item = x.at(i)
+                    if item is not None and item.goal and not self.alive(item.goal):
+                        return f"required item {i} can have no value", item.goal
+        return None
+
+
+def open_names(names: Language | None, members: Mapping[str, object]) -> Language | None:
+    """The keys of a class without those that are spoken of by name (None: every key)."""
+    if not members:
+        return names
+    words = Language.words(list(members))
+    return ~words if names is None else names - words
+
+
+def children(x: Alternative) -> list[Goal]:
+    """The goals of an alternative's parts, in order."""
+    match x:
+        case Objects():
+            members = [m.goal for m in x.members.values() if m.goal]
+            return members + [c.goal for c in x.classes if c.goal]
+        case Arrays():
+            prefix = [i.goal for i in x.prefix if i.goal]
+            return prefix + ([x.rest.goal] if x.rest is not None and x.rest.goal else [])
+        case _:
+            return []
+
+
+def _no_text(x: Strings) -> str:
+    assert x.language is not None
+    lengths = ""
+    if x.shortest:
+        lengths += f" of at least {x.shortest} characters"
+    if x.longest is not None:
+        lengths += f"{' and' if lengths else ' of'} at most {x.longest} characters"
+    return f"no string{lengths} is {x.language.what}"

@@ -1,0 +1,75 @@
+"""unevaluatedProperties and unevaluatedItems (JSON Schema Core 2020-12, section 11)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from .forms import Alternative, Arrays, Form, Goal, Item, KeyClass, Member, Objects, Reason, both
+from .meet import arrays, objects
+from .places import Place
+
+if TYPE_CHECKING:
+    from .reader import Reader
+
+
+def close_unevaluated(reader: Reader, place: Place, keyword: str, form: Form) -> Form:
+    """`form` with the keyword applied to whatever its alternatives have not evaluated."""
+    given: Any = place.schema[keyword]
+    goal = None if given is False else reader.child_goal(place, given, keyword)
+    made: list[Alternative] = []
+    why: list[Reason] = []
+    for x in form.alternatives:
+        result: Alternative | Reason = x
+        if isinstance(x, Objects) and keyword == "unevaluatedProperties":
+            result = _close_object(x, goal, place)
+        elif isinstance(x, Arrays) and keyword == "unevaluatedItems":
+            if x.contains and goal != ():
+                reader.unsupported(keyword, place.at(keyword), "beside contains")
+            result = _close_array(reader, x, goal)
+        if isinstance(result, Reason):
+            why.append(result)
+        else:
+            made.append(result)
+    return Form(tuple(made), tuple(why or form.why) if not made else ())
+
+
+def _close_object(x: Objects, goal: Goal | None, place: Place) -> Objects | Reason:
+    members: dict[str, Member] = {}
+    for name, m in x.members.items():
+        if m.evaluated or m.goal is None:
+            members[name] = m
+            continue
+        inner = None if goal is None else both(m.goal, goal)
+        if inner is None and m.required:
+            return Reason(
+                f"required key '{name}' is not allowed", place.at("unevaluatedProperties")
+            )
+        members[name] = replace(m, goal=inner, evaluated=True, implicit=False)
+    classes: list[KeyClass] = []
+    for c in x.classes:
+        if c.evaluated:
+            classes.append(c)
+        elif goal is not None:
+            closed = replace(c, goal=both(c.goal, goal), evaluated=True, implicit=False)
+            classes.append(closed)
+    return objects(members, tuple(classes), x.fewest, x.most, x.declares, x.origin, x.residues)
+
+
+def _close_array(reader: Reader, x: Arrays, goal: Goal | None) -> Arrays | Reason:
+    prefix: list[Item] = []
+    rest: Item | None = x.rest
+    for item in x.prefix:
+        if item.evaluated:
+            prefix.append(item)
+        elif goal is None:
+            rest = None
+            break
+        else:
+            prefix.append(Item(both(item.goal, goal), True))
+    if rest is not None and not rest.evaluated:
+        rest = None if goal is None else Item(both(rest.goal, goal), True)
+    return arrays(
+        tuple(prefix), rest, x.shortest, x.longest, x.unique, x.contains, x.origin, x.residues,
+        reader,
+    )  # fmt: skip
