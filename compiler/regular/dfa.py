@@ -65,11 +65,12 @@ class Dfa:
 
     def accepts(self, text: str) -> bool:
         """Whether the whole text is in the language."""
-        state: int | None = 0
+        state = 0
         for char in text:
-            state = self.step(state, ord(char))
-            if state is None:
+            target = self.step(state, ord(char))
+            if target is None:
                 return False
+            state = target
         return state in self.accepting
 
     @property
@@ -96,7 +97,7 @@ class Dfa:
         return None if self.is_empty else self.lengths.shortest[0]
 
     def longest_length(self) -> int | None:
-        """Code points of the longest text; None if there is no longest. 0 for the empty language."""
+        """Code points of the longest text; None if there is none, 0 for the empty language."""
         return 0 if self.is_empty else self.lengths.longest[0]
 
     def live(self, state: int, low: int, high: int | None) -> bool:
@@ -164,9 +165,7 @@ class Dfa:
                 for code_point in range(low, high + 1):
                     yield code_point, target
 
-    def with_length(
-        self, minimum: int, maximum: int | None, origin: Origin | None = None
-    ) -> Dfa:
+    def with_length(self, minimum: int, maximum: int | None, origin: Origin | None = None) -> Dfa:
         """The texts of `minimum` to `maximum` (None: no bound) code points.
 
         Raises:

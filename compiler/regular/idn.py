@@ -8,14 +8,17 @@ whatever stands together, need no context rule, run left to right, and stay with
 from __future__ import annotations
 
 import unicodedata
+from typing import TypeAlias
 
 from . import charset
 from .format_patterns import DOT_STRING, LABEL
 
+_Blocks: TypeAlias = tuple[tuple[int, int], ...]
+
 # First and last code point of blocks by script; what is not PVALID in them is sifted out. The most
 # characters of a label keep its Punycode within 59 octets: 4 a character up to U+04FF, 6 above.
-_SHORT_CODE_POINTS = (((0xDF, 0x24F),), ((0x3AC, 0x3CE),), ((0x430, 0x45F),))
-_LONG_CODE_POINTS = (((0x3041, 0x3096), (0x4E00, 0x9FFF)), ((0xAC00, 0xD7A3),))
+_SHORT_CODE_POINTS: tuple[_Blocks, ...] = (((0xDF, 0x24F),), ((0x3AC, 0x3CE),), ((0x430, 0x45F),))
+_LONG_CODE_POINTS: tuple[_Blocks, ...] = (((0x3041, 0x3096), (0x4E00, 0x9FFF)), ((0xAC00, 0xD7A3),))
 _MOST_SHORT = 12
 _MOST_LONG = 8
 
@@ -46,7 +49,7 @@ def idn_email() -> str:
     return f"(?:{DOT_STRING}|{local})@{idn_hostname()}"
 
 
-def _label(blocks: tuple[tuple[int, int], ...], most: int) -> str:
+def _label(blocks: _Blocks, most: int) -> str:
     """A label of one script, ASCII letters and digits among it."""
     letters = charset.charset((i, i) for low, high in blocks for i in _letters(low, high))
     spelled = "".join(f"{chr(low)}-{chr(high)}" for low, high in letters)

@@ -83,6 +83,7 @@ class Language:
 
     def __init__(self, node: _Node) -> None:
         self._node = node
+        self._depth: int = 0
         self._hash = hash(node)
         self._table: Table | None = None
         self._dfa: Dfa | None = None
@@ -91,8 +92,6 @@ class Language:
                 self._depth = 1 + max(item._depth for item in items)
             case _Not(item):
                 self._depth = 1 + item._depth
-            case _:
-                self._depth = 0
 
     @classmethod
     def pattern(cls, source: str, *, origin: Origin) -> Language:
@@ -142,7 +141,7 @@ class Language:
 
     @classmethod
     def avoiding(cls, stops: Sequence[str], closer: str = "") -> Language:
-        """The texts that hold no stop and after which `closer` is told at once; see :mod:`.avoid`."""
+        """Texts without a stop, after which `closer` is told at once; see :mod:`.avoid`."""
         return cls(_Avoiding(tuple(dict.fromkeys(stops)), closer))
 
     @classmethod

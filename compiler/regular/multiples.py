@@ -19,10 +19,10 @@ class Remainders:
 
     def __init__(self, factor: Decimal) -> None:
         assert factor > 0
-        _, digits, exponent = factor.normalize().as_tuple()
-        assert isinstance(exponent, int)
-        self.modulus = int("".join(map(str, digits))) * 10 ** max(0, exponent)
-        self.scale = max(0, -exponent)
+        whole, _, fraction = format(factor, "f").partition(".")
+        fraction = fraction.rstrip("0")
+        self.modulus = int(whole + fraction)
+        self.scale = len(fraction)
         self._steps: dict[tuple[tuple[int, int], str], tuple[int, int] | None] = {}
         self._known: dict[tuple[int | None, ...], int] = {}
         self.powers = [1]
@@ -68,4 +68,5 @@ class Remainders:
         """Whether the number read so far is a multiple."""
         phase, remainder = state
         missing = self.scale - (phase - 1 if phase else 0)
-        return remainder * 10 ** max(0, missing) % self.modulus == 0
+        padded: int = remainder * 10 ** max(0, missing)
+        return padded % self.modulus == 0

@@ -159,8 +159,6 @@ class Nfa:
         return alphabet, [members[i] if i >= 0 else () for i in self.sets]
 
 
-
-
 def check_size(node: Node) -> None:
     """Refuse a tree that would need more than MAX_POSITIONS states, before building any."""
     positions = size(node)

@@ -212,7 +212,7 @@ class _Parser(Escapes):
         return node if bounds == (1, 1) else Rep(node, *bounds)
 
     def _quantifier(self) -> tuple[int, int | None] | None:
-        """Step over a quantifier; its least and most repeats. None, and no step, if there is none."""
+        """Step over a quantifier; its least and most repeats. None, and no step, if none."""
         char = self.source[self.at : self.at + 1]
         if char == "{":
             return self._braces()

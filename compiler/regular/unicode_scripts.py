@@ -1,4 +1,4 @@
-"""Scripts in wide use: the ranges of Scripts.txt (Unicode Character Database, UAX #24), version 17.0.0.
+"""Scripts in wide use: the ranges of Scripts.txt (Unicode Character Database 17.0.0, UAX #24).
 
 A script that is not listed here is refused in a pattern, never approximated.
 """

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .alphabet import partition
 from .charset import FIRST_SURROGATE, LAST_SURROGATE
 from .table import MAX_STATES, Table, TooLarge, empty, minimise
-from .alphabet import partition
 
 
 def word_table(words: Iterable[str]) -> Table:
