@@ -28,7 +28,7 @@ class Bound:
     @classmethod
     def of(cls, value: Decimal, exclusive: bool) -> Bound:
         """The bound `value`, which is not negative."""
-        text = format(value, "f")
+        text = format(value.copy_abs(), "f")  # A bound may be -0.
         whole, _, fraction = text.partition(".")
         return cls(whole.lstrip("0") or "0", fraction.rstrip("0"), exclusive)
 
