@@ -61,9 +61,9 @@ _SINCE = {
     "$recursiveRef": Draft.DRAFT_2019, "prefixItems": Draft.DRAFT_2020,
     "$dynamicRef": Draft.DRAFT_2020,
 }  # fmt: skip
+# `dependencies` goes on to be understood: the later drafts keep it for compatibility.
 _UNTIL = {
-    "dependencies": Draft.DRAFT_7, "additionalItems": Draft.DRAFT_2019,
-    "$recursiveRef": Draft.DRAFT_2019,
+    "additionalItems": Draft.DRAFT_2019, "$recursiveRef": Draft.DRAFT_2019,
 }  # fmt: skip
 
 
