@@ -7,12 +7,23 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ..ir import Json
-from .forms import Alternative, Arrays, Booleans, Contains, Goal, Nulls, Numbers, Objects, Strings, Values
+from .forms import (
+    Alternative,
+    Arrays,
+    Booleans,
+    Contains,
+    Goal,
+    Nulls,
+    Numbers,
+    Objects,
+    Strings,
+    Values,
+)
 from .json_values import is_container, json_key, json_type
-from .meet import lookup
+from .meet_containers import lookup
 
 if TYPE_CHECKING:
-    from .reader import Reader
+    from .reading import Reader
 
 
 def admits(reader: Reader, x: Alternative, value: Json) -> bool:

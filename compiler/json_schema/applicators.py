@@ -6,13 +6,14 @@ from collections.abc import Callable
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from .forms import ANY, Atom, Form, Goal, Member, Nulls, Objects, Reason, TRIVIAL, Typed
-from .meet import join, meet
+from .forms import ANY, TRIVIAL, Atom, Form, Goal, Member, Nulls, Objects, Reason, Typed
+from .join import join
+from .meet import meet
 from .negate import Cause, negate
 from .places import Draft, Place
 
 if TYPE_CHECKING:
-    from .reader import Reader
+    from .reading import Reader
 
 # anyOf beside unevaluated keywords is read as the union over subsets of its options.
 MAX_TRACKED_OPTIONS = 5
@@ -47,7 +48,8 @@ def _dynamic_ref(reader: Reader, place: Place, given: Any, tracked: bool) -> For
         return ANY
     target = reader.document.resolve(place, given)
     if target is None:
-        reader.problem("unresolved-reference", f"'{given}' does not resolve", place.at("$dynamicRef"))
+        text = f"'{given}' does not resolve"
+        reader.problem("unresolved-reference", text, place.at("$dynamicRef"))
         return ANY
     name = given.rpartition("#")[2]
     if len(reader.document.dynamic_targets(name)) > 1:

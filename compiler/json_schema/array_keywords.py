@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from .checks import Part, count
 from .forms import Arrays, Contains, Item, Reason
 from .keywords import ARRAY_KEYWORDS
-from .meet import arrays
+from .meet_containers import arrays
 from .places import Draft, Place
 
 if TYPE_CHECKING:
-    from .reader import Reader
+    from .reading import Reader
 
 _KEYWORDS = frozenset(ARRAY_KEYWORDS)
 

@@ -41,7 +41,7 @@ from .forms import (
 from .resolve import Graph, Node, children, key_of, open_names
 
 if TYPE_CHECKING:
-    from .reader import Reader
+    from .reading import Reader
 
 _ANY = AnyValue()
 

@@ -12,7 +12,7 @@ from .json_values import exact_json, exact_number, is_huge, show
 from .places import Place
 
 if TYPE_CHECKING:
-    from .reader import Reader
+    from .reading import Reader
 
 # What a group of keywords comes to: an alternative, or why it lets nothing through.
 Part: TypeAlias = "Alternative | Reason"

@@ -10,7 +10,18 @@ from ..errors import SchemaError
 from ..regular.language import Language
 from .array_keywords import array_part
 from .checks import Part, count, number_of
-from .forms import ANY, Alternative, Booleans, Form, Nulls, Numbers, Reason, Strings, Values
+from .forms import (
+    ANY,
+    Alternative,
+    Booleans,
+    Form,
+    Nulls,
+    NumberKind,
+    Numbers,
+    Reason,
+    Strings,
+    Values,
+)
 from .json_values import distinct, exact_json
 from .keywords import (
     ARRAY_KEYWORDS,
@@ -20,12 +31,13 @@ from .keywords import (
     TYPE_HINTS,
     TYPES,
 )
-from .meet import meet, numbers, strings
+from .meet import meet
+from .meet_scalars import numbers, strings
 from .object_keywords import object_part
 from .places import Draft, Place
 
 if TYPE_CHECKING:
-    from .reader import Reader
+    from .reading import Reader
 
 
 def direct_form(reader: Reader, place: Place) -> Form:
@@ -90,9 +102,9 @@ def _booleans(reader: Reader, place: Place, schema: dict[str, Any], name: str) -
 
 
 def _numbers(reader: Reader, place: Place, schema: dict[str, Any], name: str) -> Part:
-    kind = "integer" if name == "integer" else "any"
+    kind: NumberKind = "integer" if name == "integer" else "any"
     if _NUMBER_SET.isdisjoint(schema):
-        return Numbers(kind, origin=place.origin)  # type: ignore[arg-type]
+        return Numbers(kind, origin=place.origin)
     low, low_open = _bound(reader, place, schema, "minimum", "exclusiveMinimum", 1)
     high, high_open = _bound(reader, place, schema, "maximum", "exclusiveMaximum", -1)
     multiple = number_of(reader, place, schema, "multipleOf")

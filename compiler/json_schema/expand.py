@@ -12,11 +12,24 @@ from typing import TYPE_CHECKING
 from ..ir import Json
 from .admits import admits
 from .array_keywords import contains_clash
-from .forms import Alternative, Arrays, Booleans, Contains, Goal, Item, Nulls, Numbers, Reason, Values, both, trivial
+from .forms import (
+    Alternative,
+    Arrays,
+    Booleans,
+    Contains,
+    Goal,
+    Item,
+    Nulls,
+    Numbers,
+    Reason,
+    Values,
+    both,
+    trivial,
+)
 from .json_values import is_container, json_key
 
 if TYPE_CHECKING:
-    from .reader import Reader
+    from .reading import Reader
 
 # More arrays than this are not listed one by one, nor positions combined.
 MAX_LISTED = 400

@@ -65,6 +65,7 @@ class Residue:
 
 
 Residues: TypeAlias = tuple[Residue, ...]
+NumberKind: TypeAlias = Literal["any", "integer", "fraction"]
 NOWHERE = Origin()
 
 
@@ -88,7 +89,7 @@ class Booleans:
 class Numbers:
     """Numbers between two bounds; `kind` tells whole ones from the others."""
 
-    kind: Literal["any", "integer", "fraction"] = "any"
+    kind: NumberKind = "any"
     low: Decimal | None = None
     high: Decimal | None = None
     low_open: bool = False

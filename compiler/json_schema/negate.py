@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
 
-from ..errors import LimitExceeded
 from ..ir import Json
 from ..origin import Origin
 from ..regular.language import Language
@@ -15,6 +16,7 @@ from .forms import (
     TYPE_OF,
     Alternative,
     Arrays,
+    Atom,
     Booleans,
     Contains,
     Form,
@@ -31,8 +33,9 @@ from .forms import (
     Typed,
     Values,
 )
-from .json_values import json_key, json_type
-from .meet import Goals, meet_typed
+from .goals import Goals
+from .json_values import json_type
+from .meet import meet_typed
 
 # More pieces than this and the complement stays a residue.
 MAX_PIECES = 64
@@ -68,7 +71,7 @@ def _complement_in(whole: Typed, form: Form, cause: Cause, goals: Goals) -> list
         if isinstance(x, Values) and any(json_type(v) == kind for v in x.values)
     ]
     if isinstance(whole, (Nulls, Booleans)):
-        return _complement_finite(whole, mine, values, cause, goals)
+        return _complement_finite(whole, [*mine, *values], cause, goals)
     current: list[Typed] = [whole]
     for x in (*values, *mine):
         current = _cross(current, _pieces(whole, x, cause, goals), goals)
@@ -88,14 +91,13 @@ def _as_residue(whole: Typed, form: Form, cause: Cause, goals: Goals) -> Typed:
     def holds(value: Json) -> bool:
         return not any(goals.admits(x, value) for x in alternatives)
 
-    return replace(whole, residues=(Residue(cause.keyword, f"`{cause.keyword}`", cause.origin, holds),))
+    return replace(whole, residues=_residue(cause, holds))
 
 
 def _complement_finite(
-    whole: Nulls | Booleans, mine: list[Alternative], values: list[Values], cause: Cause, goals: Goals
+    whole: Nulls | Booleans, held: list[Alternative], cause: Cause, goals: Goals
 ) -> list[Alternative]:
     candidates: list[Json] = [None] if isinstance(whole, Nulls) else [True, False]
-    held = [*mine, *values]
     left = [v for v in candidates if not any(goals.admits(x, v) for x in held)]
     if len(left) == len(candidates):
         return [whole]
@@ -143,8 +145,6 @@ def _not_values(whole: Typed, x: Values, cause: Cause, goals: Goals) -> list[Typ
         words = [v for v in values if isinstance(v, str)]
         return [replace(whole, language=~Language.words(words), parts=1)]
     if isinstance(whole, Numbers) and len(values) <= MAX_PIECES // 2:
-        from decimal import Decimal
-
         points = sorted(Decimal(v) for v in values if isinstance(v, (int, Decimal)))
         edges = [None, *points, None]
         return [
@@ -169,8 +169,6 @@ def _not_numbers(x: Numbers, cause: Cause) -> list[Typed]:
         step = x.multiple
 
         def holds(value: Json) -> bool:
-            from fractions import Fraction
-
             return (Fraction(value) / Fraction(step)).denominator != 1  # type: ignore[arg-type]
 
         made.append(Numbers(origin=origin, residues=_residue(cause, holds)))
@@ -202,7 +200,7 @@ def _not_arrays(x: Arrays, cause: Cause, goals: Goals) -> list[Typed]:
             made.append(Arrays(prefix, shortest=i + 1, origin=origin))
     if x.rest is not None:
         for atom in x.rest.goal:
-            made.append(_some_later_item(len(x.prefix), atom.opposite, x, cause, goals))
+            made.append(_some_later_item(len(x.prefix), atom.opposite, cause, goals))
     for c in x.contains:
         made.extend(_not_contains(c, origin))
     if x.unique is not None:
@@ -213,8 +211,8 @@ def _not_arrays(x: Arrays, cause: Cause, goals: Goals) -> list[Typed]:
     return made
 
 
-def _some_later_item(start: int, atom: object, x: Arrays, cause: Cause, goals: Goals) -> Typed:
-    goal: Goal = (atom,)  # type: ignore[assignment]
+def _some_later_item(start: int, atom: Atom, cause: Cause, goals: Goals) -> Typed:
+    goal: Goal = (atom,)
     if start == 0:
         return Arrays(contains=(Contains(goal, 1, None, cause.origin),), origin=cause.origin)
     later = Arrays(contains=(Contains(goal, 1, None, cause.origin),))
@@ -232,7 +230,8 @@ def _not_contains(c: Contains, origin: Origin) -> list[Typed]:
     elif c.minimum > 0:
         made.append(Arrays(contains=(Contains(c.goal, 0, c.minimum - 1, origin),), origin=origin))
     if c.maximum is not None:
-        made.append(Arrays(contains=(Contains(c.goal, c.maximum + 1, None, origin),), origin=origin))
+        more = Contains(c.goal, c.maximum + 1, None, origin)
+        made.append(Arrays(contains=(more,), origin=origin))
     return made
 
 
@@ -261,8 +260,3 @@ def _not_objects(x: Objects, cause: Cause, goals: Goals) -> list[Typed]:
             Objects(origin=origin, residues=_residue(cause, lambda v: not goals.admits(named, v)))
         )
     return made
-
-
-def too_many(origin: Origin) -> LimitExceeded:
-    """The error for a union that grows beyond bounds."""
-    return LimitExceeded.at("too-many-alternatives", "a union with too many alternatives", origin)

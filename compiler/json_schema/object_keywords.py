@@ -10,11 +10,11 @@ from ..regular.language import Language
 from .checks import Part, count
 from .forms import Form, Goal, KeyClass, Member, Objects, Reason, Strings, Values, both
 from .keywords import OBJECT_KEYWORDS
-from .meet import lookup, objects
+from .meet_containers import lookup, objects
 from .places import Draft, Place
 
 if TYPE_CHECKING:
-    from .reader import Reader
+    from .reading import Reader
 
 _KEYWORDS = frozenset(OBJECT_KEYWORDS)
 MAX_KEY_CLASSES = 64
@@ -164,7 +164,8 @@ def _with_names(reader: Reader, place: Place, given: Any, x: Objects) -> Part:
         if allowed.accepts(name):
             members[name] = m
         elif m.required:
-            return Reason(f"required key '{name}' is refused by propertyNames", place.at("required"))
+            text = f"required key '{name}' is refused by propertyNames"
+            return Reason(text, place.at("required"))
         else:
             members[name] = Member(None, False, m.declared, False, m.evaluated, m.origin)
     classes = []

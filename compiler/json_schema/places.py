@@ -147,7 +147,7 @@ class Document:
             key = token.replace("~1", "/").replace("~0", "~")
             if isinstance(node, dict) and key in node:
                 node = node[key]
-            elif isinstance(node, list) and key.isascii() and key.isdigit() and int(key) < len(node):
+            elif isinstance(node, list) and _index_below(key, len(node)):
                 node = node[int(key)]
             else:
                 return None
@@ -183,6 +183,11 @@ class Document:
         """The pointers of every ``$dynamicAnchor`` of that name."""
         self._index()
         return self.dynamic_anchors.get(name, [])
+
+
+def _index_below(token: str, length: int) -> bool:
+    """Whether a reference token is an array index (RFC 6901, section 4) below `length`."""
+    return token.isascii() and token.isdigit() and len(token) < 10 and int(token) < length
 
 
 def _inner_resource(schema: Any, pointer: str, resource: Resource) -> Resource:

@@ -23,10 +23,10 @@ from .forms import (
     Values,
 )
 from .json_values import is_container
-from .meet import objects
+from .meet_containers import objects
 
 if TYPE_CHECKING:
-    from .reader import Reader
+    from .reading import Reader
 
 
 @dataclass(slots=True, eq=False)
@@ -144,7 +144,8 @@ class Graph:
         if any(c.names is not None for c in classes):
             kept_classes = []
             for c in classes:
-                if c.names is None or not open_names(c.names, members).is_empty:
+                names = open_names(c.names, members)
+                if c.names is None or names is None or not names.is_empty:
                     kept_classes.append(c)
             x = replace(x, classes=tuple(kept_classes))
         made = objects(
@@ -212,7 +213,8 @@ class Graph:
                 break
             path.append(step[0])
             node = self.node(step[1])
-        reason = node.why[0] if node.why else Reason("the schema needs itself without end", node.origin)
+        endless = Reason("the schema needs itself without end", node.origin)
+        reason = node.why[0] if node.why else endless
         hint = "; ".join(p for p in path if p) or None
         return Problem("unsatisfiable", f"{reason.text}: no value can match", reason.origin, hint)
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .forms import Alternative, Arrays, Form, Goal, Item, KeyClass, Member, Objects, Reason, both
-from .meet import arrays, objects
+from .meet_containers import arrays, objects
 from .places import Place
 
 if TYPE_CHECKING:
-    from .reader import Reader
+    from .reading import Reader
 
 
 def close_unevaluated(reader: Reader, place: Place, keyword: str, form: Form) -> Form:
