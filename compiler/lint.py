@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from .lint_args import check_args
 from .lint_shape import Shape
@@ -35,8 +36,17 @@ def lint(loaded: LoadedSpec) -> list[Problem]:
     found += check_triggers(loaded, shapes)
     found += _check_tokens(loaded)
     found += _check_tool_kinds(loaded)
-    distinct = {(p.code, p.message, p.origin): p for p in found}
+    distinct = {(p.code, p.message, p.origin): _inherited(p, loaded) for p in found}
     return sorted(distinct.values(), key=_position)
+
+
+def _inherited(problem: Problem, loaded: LoadedSpec) -> Problem:
+    """A problem in an ancestor's text says which spec makes it one."""
+    file = loaded.origin("").file
+    if problem.origin.file == file or file is None:
+        return problem
+    note = f"inherited by {file}"
+    return replace(problem, hint=f"{problem.hint}; {note}" if problem.hint else note)
 
 
 def _position(problem: Problem) -> tuple[str, int, int, str]:

@@ -35,9 +35,10 @@ def _check_param(shape: Shape) -> Iterator[Problem]:
         yield Problem("param-missing", message, at, hint)
         return
     holes = [p.name for p in shape.param() if isinstance(p, Hole)]
-    for name in ("key", "value"):
-        if name not in holes:
-            yield Problem(f"param-without-{name}", f"the template has no {{{name}}}", at)
+    if "key" not in holes:
+        yield Problem("param-without-key", "the template has no {key}", at)
+    if "value" not in holes:
+        yield Problem("param-without-value", "the template has no {value}", at)
     if holes.count("value") > 1:
         yield Problem("param-repeats-value", "the template has {value} more than once", at)
     if "value" in holes:
@@ -89,7 +90,8 @@ def _check_boundaries(shape: Shape) -> Iterator[Problem]:
     if not args.separator and parts[-1] == Hole("value"):
         message = "nothing stands between one argument's value and the next argument"
         hint = "give `args` a separator, or end `param` with a literal"
-        yield Problem("args-run-together", message, shape.at("/args/param"), hint)
+        at = shape.at(shape.written("/args/separator", "/args/param"))
+        yield Problem("args-run-together", message, at, hint)
     for text, pointer in shape.after_value():
         if text and _extends_a_value(text[0]):
             message = f"{text[0]!r} after a value could belong to it: a number goes on with it"
@@ -137,7 +139,9 @@ def _check_strings(shape: Shape) -> Iterator[Problem]:
 
 def _check_form(shape: Shape, form: StringForm, pointer: str) -> Iterator[Problem]:
     args = shape.spec.args
-    nested = args.notation != "tagged" or args.containers in ("python", "recurse")
+    nested = args.notation != "tagged" or args.containers == "python"
+    if not nested and Hole("value") not in shape.param():
+        return
     closer = form.close or ("" if nested else literal_after(shape.param(), "value"))
     at = shape.at(pointer)
     escaped = form.escape in ("json", "python")

@@ -31,6 +31,12 @@ class Shape:
             return self.loaded.origin(self.prefix + pointer)
         return self.loaded.origin(pointer)
 
+    def written(self, *pointers: str) -> str:
+        """The first pointer that the spec or the shape has, else the last one."""
+        origins = self.loaded.origins
+        found = (p for p in pointers if self.prefix + p in origins or p in origins)
+        return next(found, pointers[-1])
+
     def param(self) -> tuple[Part, ...]:
         """The parts of the argument template; empty where there is none."""
         return parse_param(self.spec.args.param or "")
