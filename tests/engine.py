@@ -64,9 +64,9 @@ class Engine:
 
     def accepted(self, gbnf: str, texts: Iterable[str]) -> list[bool]:
         """Whether each text is accepted in full; the grammar must be readable."""
-        status, result = self.run(gbnf, texts)
-        assert status == "ok", (status, result, gbnf[:2000])
-        return [verdict[0] for verdict in result]
+        answer = self.run(gbnf, texts)
+        assert answer[0] == "ok", (*answer, gbnf[:2000])
+        return [verdict[0] for verdict in answer[1]]
 
     def close(self) -> None:
         """Stop the child."""
@@ -119,8 +119,7 @@ def verdict_of(functions: dict[str, Any], grammar: int, text: str) -> Verdict:
             return False, position, f"unexpected {character!r}"
     begin, end = outer
     inner = (
-        (ctypes.c_size_t * 2).from_address(address)
-        for address in range(begin, end, VECTOR_BYTES)
+        (ctypes.c_size_t * 2).from_address(address) for address in range(begin, end, VECTOR_BYTES)
     )
     if any(first == last for first, last in inner):
         return True, len(text), "complete"

@@ -93,7 +93,7 @@ class Matcher:
 
     def _regular(self, node: Regular, at: int) -> Ends:
         found = set()
-        state: int | None = 0
+        state = 0
         count = 0
         while True:
             bounded = count >= node.min and (node.max is None or count <= node.max)
@@ -112,8 +112,8 @@ class Matcher:
     def _members(self, node: Members, at: int) -> Ends:
         """All ways to go on, as (position, keys used, open members used)."""
         found = set()
-        seen = {(at, (), 0)}
         queue: list[tuple[int, tuple[int, ...], int]] = [(at, (), 0)]
+        seen = set(queue)
         for position, used, opened in queue:
             total = len(used) + opened
             complete = all(not k.required or i in used for i, k in enumerate(node.keys))
@@ -139,8 +139,10 @@ class Matcher:
         if node.order == "any":
             return True
         last = max(used, default=-1)
-        return not opened and key > last and not any(
-            node.keys[i].required for i in range(last + 1, key)
+        return (
+            not opened
+            and key > last
+            and not any(node.keys[i].required for i in range(last + 1, key))
         )
 
 

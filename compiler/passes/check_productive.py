@@ -16,12 +16,12 @@ from .nullable import productive
 def find_unproductive(grammar: Grammar, graph: Graph | None = None) -> list[Problem]:
     """Undefined rules first, then rules that match nothing, each in order of first use."""
     graph = graph or graph_of(grammar)
-    defined = [n.name for i, n in enumerate(graph.nodes) if isinstance(n, RuleRef) and graph.kids[i]]
+    known = [n.name for i, n in enumerate(graph.nodes) if isinstance(n, RuleRef) and graph.kids[i]]
     problems = [
         Problem(
             "undefined-rule",
             f"rule `{name}` is used but not defined",
-            hint=did_you_mean(name, dict.fromkeys(defined)),
+            hint=did_you_mean(name, dict.fromkeys(known)),
         )
         for name in graph.undefined
     ]

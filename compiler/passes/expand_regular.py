@@ -63,6 +63,7 @@ class Full:
 
 
 Place: TypeAlias = "Ending | Blocked | Short | Full"
+Goals: TypeAlias = dict[int, tuple[int, ...]]
 Step: TypeAlias = tuple[Expr, "tuple[Place, ...]"]
 
 
@@ -119,7 +120,7 @@ class _Expansion:
         self._units: dict[int, Expr] = {}
         self._labels: dict[int, Expr] = {}
         self._leave: dict[int, int] | None = None
-        self._goals: list[dict[int, tuple[int, ...]]] = []
+        self._goals: list[Goals] = []
 
     def expand(self) -> Expr:
         node = self.node
@@ -306,7 +307,7 @@ class _Expansion:
             self._goals.append(self._next_goals(self._goals[-1] if self._goals else None))
         return self._goals[left - 1][state]
 
-    def _next_goals(self, previous: dict[int, tuple[int, ...]] | None) -> dict[int, tuple[int, ...]]:
+    def _next_goals(self, previous: Goals | None) -> Goals:
         sets: dict[int, set[int]] = {state: set() for state in self.core}
         for state in self.core:
             for _, target, count in self.edges.out[state]:

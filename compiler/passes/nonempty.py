@@ -6,8 +6,19 @@ engine keeps all of them open. Repeating only the texts that are not empty says 
 
 from __future__ import annotations
 
-from ..grammar import EMPTY, Choice, Expr, Grammar, Literal, Repeat, RuleRef, Rules, Sequence
-from ..grammar import children, references
+from ..grammar import (
+    EMPTY,
+    Choice,
+    Expr,
+    Grammar,
+    Literal,
+    Repeat,
+    RuleRef,
+    Rules,
+    Sequence,
+    children,
+    references,
+)
 from .factor import factor
 from .graph import graph_of
 from .nullable import nullable
@@ -22,7 +33,8 @@ def repeat_nonempty(grammar: Grammar) -> Grammar:
     """
     graph = graph_of(grammar)
     empty = nullable(graph)
-    if not any(isinstance(n, Repeat) and empty[graph.kids[i][0]] for i, n in enumerate(graph.nodes)):
+    items = (graph.kids[i][0] for i, n in enumerate(graph.nodes) if isinstance(n, Repeat))
+    if not any(empty[item] for item in items):
         return grammar
     stripper = _Stripper(
         grammar.rules, {id(n) for n, yes in zip(graph.nodes, empty, strict=True) if yes}

@@ -114,7 +114,7 @@ class _Window:
 
 
 def components(graph: dict[int, list[int]]) -> list[list[int]]:
-    """Strongly connected components, each after all that it leads to (Tarjan, without recursion)."""
+    """Strongly connected components, each after all that it leads to (Tarjan)."""
     index: dict[int, int] = {}
     low: dict[int, int] = {}
     held: dict[int, None] = {}

@@ -59,8 +59,6 @@ def _fold(edges: Edges) -> None:
     for source, outgoing in edges.out.items():
         for _, target, _ in outgoing:
             incoming[target][source] = incoming[target].get(source, 0) + 1
-    sizes: dict[int, int] = {}
-
     queue = sorted(edges.out, reverse=True)
     while queue:
         state = queue.pop()

@@ -31,7 +31,7 @@ def emit_grammar(grammar: Grammar) -> str:
 
 
 def expand(grammar: Grammar) -> Grammar:
-    """The grammar in literals, classes, sequences, choices, repeats and references only; checked."""
+    """The grammar in literals, classes, sequences, choices, repeats and references; checked."""
     regular = RegularExpander()
 
     def change(node: Expr, maker: RuleMaker) -> Expr:

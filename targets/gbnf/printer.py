@@ -120,7 +120,7 @@ class Printer:
         known = self.fragments.get(owner)
         if known is not None:
             return known
-        self.owner = self.renamed.get(owner, owner) if owner != "root" or body is not None else owner
+        self.owner = owner
         done: dict[int, Fragment] = {}
         stack: list[tuple[Expr, bool]] = [(body, False)]
         while stack:

@@ -29,7 +29,8 @@ from calligram.compiler.grammar import (
     Slot,
     Token,
 )
-from calligram.targets.gbnf import emit_grammar
+from calligram.compiler.passes import expand_members, expand_regular
+from calligram.targets.gbnf import emit_grammar, repeats
 from tests import naive
 from tests.engine import Engine
 
@@ -162,3 +163,74 @@ def test_counts_of_a_machine_are_exact(
         assert not any(expected)
         return
     assert engine.accepted(gbnf, WORDS) == expected, gbnf
+
+
+@pytest.mark.fuzz
+@settings(
+    max_examples=int(100 * FUZZ),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(machine=machines(), low=st.integers(0, 2), spread=st.integers(0, 6))
+def test_counting_in_blocks_is_exact(
+    engine: Engine, machine: Machine, low: int, spread: int
+) -> None:
+    grammar = Grammar(Rules(), Regular(machine, low, low + spread))
+    expected = [naive.accepts(grammar, word) for word in WORDS]
+    if not any(expected):
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        # Blocks of two counts from the first rule on, whether they pay or not.
+        patch.setattr(expand_regular, "PLAIN_RULES", 0)
+        patch.setattr(expand_regular, "LOOP_ENTRIES", 1)
+        patch.setattr(expand_regular._Expansion, "_blocks_pay", lambda self: True)
+        gbnf = emit_grammar(grammar)
+    assert engine.accepted(gbnf, WORDS) == expected, gbnf
+
+
+@pytest.mark.fuzz
+@settings(
+    max_examples=int(100 * FUZZ),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(node=members(), run=st.integers(0, 2))
+def test_long_runs_of_optional_keys_are_exact(engine: Engine, node: Members, run: int) -> None:
+    grammar = Grammar(Rules(), node)
+    expected = [naive.accepts(grammar, word) for word in WORDS]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(expand_members, "FACTORED_RUN", run)
+        try:
+            gbnf = emit_grammar(grammar)
+        except CalligramError as error:
+            assert {problem.code for problem in error.problems} <= {
+                "unproductive-rule", "empty-loop", "left-recursion",
+            }  # fmt: skip
+            return
+    assert engine.accepted(gbnf, WORDS) == expected, gbnf
+
+
+@pytest.mark.fuzz
+@settings(
+    max_examples=int(100 * FUZZ),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    limit=st.integers(2, 4),
+    chain=st.integers(1, 3),
+    low=st.integers(0, 80),
+    spread=st.one_of(st.none(), st.integers(0, 300)),
+)
+def test_composed_counts_are_exact(
+    engine: Engine, limit: int, chain: int, low: int, spread: int | None
+) -> None:
+    high = None if spread is None else low + spread
+    grammar = Grammar(Rules(), Repeat(Literal("ab"), low, high))
+    counts = range((low if high is None else high) + 3 * limit)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(repeats, "LIMIT", limit)
+        patch.setattr(repeats, "CHAIN", chain)
+        gbnf = emit_grammar(grammar)
+    got = engine.accepted(gbnf, ["ab" * count for count in counts])
+    assert got == [low <= n and (high is None or n <= high) for n in counts], gbnf
