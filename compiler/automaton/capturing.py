@@ -26,7 +26,7 @@ class Move(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A transition. ``moves`` None: the one reading goes on, nothing happened."""
+    """A transition. ``moves`` None: each reading goes on, nothing happened."""
 
     target: int
     moves: tuple[Move, ...] | None
@@ -52,6 +52,10 @@ class CapturingAutomaton:
             self._configs.append(threads)
             self._next.append({})
         return found
+
+    def enter(self, expr: Expr) -> int:
+        """The configuration that reads `expr` from here."""
+        return self._intern((self.core.continuation(expr),))
 
     def size(self) -> int:
         """How many configurations have been reached."""
@@ -87,7 +91,8 @@ class CapturingAutomaton:
             return REFUSED
         target = self._intern(tuple(chosen))
         plan = tuple(chosen.values())
-        if plan == (Move(0, ()),) and len(self._configs[config]) == 1:
+        same = len(plan) == len(self._configs[config])
+        if same and all(m == (i, ()) for i, m in enumerate(plan)):
             return Step(target, None)
         return Step(target, plan)
 

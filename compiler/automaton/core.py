@@ -123,6 +123,51 @@ class Core:
         """The head and tail of a continuation, for diagnostics."""
         return self._cells[cell]
 
+    # Looking inside, for diagnostics ----------------------------------------------------------
+
+    def epsilon(self, cell: int) -> list[int] | None:
+        """What a continuation turns into without a byte; None if its head reads one."""
+        head, _ = self._cells[cell]
+        if head[0] in (_BYTES, _RANGES, _REGULAR):
+            return None
+        if isinstance(self.head_expression(cell), (Chars, Regular)):
+            return None
+        stack: list[tuple[int, tuple[Event, ...]]] = []
+        self._step_into(cell, (), [], stack)
+        return [c for c, _ in reversed(stack)]
+
+    def head_expression(self, cell: int) -> Expr | None:
+        """The expression at a continuation's head, if that is what its head is about."""
+        head, _ = self._cells[cell]
+        if head[0] in (_EXPR, _REGULAR):
+            assert isinstance(head[1], int)
+            return self.exprs[head[1]]
+        return None
+
+    def regular_state(self, cell: int) -> tuple[int, int, int | None]:
+        """State and window of counts of a head that is inside a regular text."""
+        head, _ = self._cells[cell]
+        if head[0] == _REGULAR:
+            return head[2:]  # type: ignore[return-value]
+        expr = self.head_expression(cell)
+        assert isinstance(expr, Regular)
+        return 0, expr.min, expr.max
+
+    def after_regular(self, cell: int) -> list[int]:
+        """The continuation after a regular text, if it may end here."""
+        stack: list[tuple[int, tuple[Event, ...]]] = []
+        self._step_into(cell, (), [], stack)
+        return [c for c, _ in stack]
+
+    def rest_of_literal(self, cell: int) -> str | None:
+        """What is left of the literal at a continuation's head."""
+        head, _ = self._cells[cell]
+        if head[0] != _BYTES:
+            return None
+        _, data, at = head
+        assert isinstance(data, bytes) and isinstance(at, int)
+        return data[at:].decode("utf-8", "replace")
+
     # Expansion ------------------------------------------------------------------------------
 
     def expand(self, cell: int) -> Expansion:

@@ -38,6 +38,11 @@ def _at_boundary(spec: DialectSpec, trigger: TriggerSpec) -> bool:
     return trigger.per_tool and (trigger.text or "").startswith("{name}")
 
 
+def after_text(trigger: TriggerSpec) -> str:
+    """The text behind which a trigger "after: TEXT" counts."""
+    return trigger.at.removeprefix("after:").removeprefix(" ")
+
+
 def trigger_pattern(spec: DialectSpec, trigger: TriggerSpec, names: Sequence[str]) -> str:
     """The trigger as a regular expression searched in the text so far, position included."""
     if trigger.pattern is not None:
@@ -51,7 +56,7 @@ def trigger_pattern(spec: DialectSpec, trigger: TriggerSpec, names: Sequence[str
     if trigger.at == "message_start":
         return "^" + body
     if trigger.at.startswith("after:"):
-        return re.escape(trigger.at.removeprefix("after:").removeprefix(" ")) + body
+        return re.escape(after_text(trigger)) + body
     return r"\b" + body if _at_boundary(spec, trigger) else body
 
 

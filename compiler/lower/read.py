@@ -159,13 +159,14 @@ class ReadLowering:
         parts: list[Expr] = []
         for at, part in enumerate(shape.call):
             if isinstance(part, str):
-                closes = at == len(shape.call) - 1
-                if closes and at > 0:
-                    parts.append(self._gap if part[:1].strip() else EMPTY)
                 parts.append(self._call_literal(part, shape, at))
             elif part.name == "args":
-                parts.append(_CUT)
+                # White space comes before the cut: on nothing but visible text does a call begin.
+                tagged = shape.args.notation == "tagged"
+                parts += [self._gap, _CUT] if tagged else [_CUT]
                 parts.append(self._arguments(shape, layout))
+                if not tagged:
+                    parts.append(self._gap)
             elif part.name == "name":
                 slot = Slot("name", "json" if part.form == "json" else "raw")
                 parts.append(Capture(slot, self._name(part, shape, at)))
@@ -175,7 +176,7 @@ class ReadLowering:
                     parts.append(_CUT)
             else:
                 parts.append(Capture(Slot("id", "raw"), self._identity(shape, at)))
-        return Capture(Slot("call"), sequence(*parts))
+        return Capture(Slot("call"), self._merged(parts))
 
     def _call_literal(self, text: str, shape: Shape, at: int) -> Expr:
         """A literal of the call template; JSON punctuation in it may be spaced freely."""
@@ -211,9 +212,10 @@ class ReadLowering:
         """Gaps that touch are one gap."""
         out: list[Expr] = []
         for part in parts:
-            if part is self._gap and out and out[-1] is self._gap:
-                continue
-            out.append(part)
+            for item in part.items if isinstance(part, Sequence) else (part,):
+                if item is self._gap and out and out[-1] is self._gap:
+                    continue
+                out.append(item)
         return sequence(*out)
 
     def _name(self, hole: Hole, shape: Shape, at: int) -> Expr:
@@ -258,7 +260,7 @@ class ReadLowering:
                 Slot("arguments"),
                 sequence(
                     self._literal(args.open) if args.open else EMPTY,
-                    optional(some),
+                    optional(sequence(some, self._gap) if not args.close else some),
                     self._literal(args.close) if args.close else EMPTY,
                 ),
             )

@@ -122,10 +122,14 @@ def canonical_character(escape: Escape, quote: str) -> Expr:
 
 def _hex_chars(*spans: tuple[str, str]) -> Chars:
     """Hexadecimal digits of the given value ranges, either case."""
-    points = sorted({ord(c) for low, high in spans for v in range(int(low, 16), int(high, 16) + 1)
-                     for c in (f"{v:x}", f"{v:X}")})
+    values = [v for low, high in spans for v in range(int(low, 16), int(high, 16) + 1)]
+    return _one_of("".join(f"{v:x}{v:X}" for v in values))
+
+
+def _one_of(characters: str) -> Chars:
+    """One of the given characters."""
     ranges: list[tuple[int, int]] = []
-    for point in points:
+    for point in sorted(map(ord, set(characters))):
         if ranges and point == ranges[-1][1] + 1:
             ranges[-1] = (ranges[-1][0], point)
         else:
@@ -147,13 +151,13 @@ def _json_escape() -> Expr:
     high = Sequence((_hex_chars(("d", "d")), _hex_chars(("8", "b")), Repeat(_HEX, 2, 2)))
     low = Sequence((_hex_chars(("d", "d")), _hex_chars(("c", "f")), Repeat(_HEX, 2, 2)))
     pair = Sequence((high, Literal("\\u"), low))
-    short = Chars(tuple((ord(c), ord(c)) for c in '"/\\bfnrt'))
+    short = _one_of('"/\\bfnrt')
     return Choice((short, Sequence((Literal("u"), Choice((_utf16_unit(), pair))))))
 
 
 def _python_escape() -> Expr:
     """What follows a backslash in a Python string literal."""
-    short = Chars(tuple((ord(c), ord(c)) for c in "\"'\\abfnrtv"))
+    short = _one_of("\"'\\abfnrtv")
     byte = Sequence((Literal("x"), Repeat(_HEX, 2, 2)))
     unit = Sequence((Literal("u"), _utf16_unit()))
     upper = Sequence((

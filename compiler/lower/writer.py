@@ -22,7 +22,8 @@ from ..ir import (
     UnionValue,
     Value,
 )
-from ..membership import contains, equal
+from ..membership import contains
+from ..json_schema.json_values import json_key
 from ..origin import Origin
 from .layout import BARE_KEY_STOPS, Layout
 from .spelling import StringStyle, escaped
@@ -100,11 +101,15 @@ def write_number(value: int | float | Decimal, kind: Value | None, origin: Origi
 
 
 class Writer:
-    """Writes values in one layout, led by typed values where there are any."""
+    """Writes values in one layout, led by typed values where there are any.
+
+    ``keep_order``: keys stay as given; else they come in the order of the typed value.
+    """
 
     def __init__(self, layout: Layout, definitions: Mapping[str, Value]) -> None:
         self.layout = layout
         self.definitions = definitions
+        self.keep_order = False
 
     def write(
         self,
@@ -127,8 +132,9 @@ class Writer:
             raise not_carryable(f"nested more than {MAX_DEPTH} deep", origin)
         kind = self.resolve(kind, value)
         if isinstance(kind, EnumValue):
+            wanted = json_key(value)
             # The member as the schema spells it: 1.0 for 1, keys in its order.
-            value = next((v for v in kind.values if equal(v, value)), value)
+            value = next((v for v in kind.values if json_key(v) == wanted), value)
             kind = None
         match value:
             case None:
@@ -203,6 +209,9 @@ class Writer:
             if name not in names:
                 opened = (o.value for o in kind.open_keys if o.names.accepts(name))
                 rest.append((name, next(opened, None)))
+        if self.keep_order:
+            kinds = dict([*declared, *rest])
+            return [(name, kinds[name]) for name in value]
         return [*declared, *rest]
 
 

@@ -1,0 +1,53 @@
+"""Calligram: one declarative grammar for how a model calls tools, for every back end.
+
+``compile_tools`` and ``compile_schema`` give a :class:`CompiledGrammar`; the targets
+(``calligram.targets``: ``gbnf``, ``parser``) start from it.
+"""
+
+from __future__ import annotations
+
+from .compiler.compiled import CompiledGrammar
+from .compiler.errors import (
+    CalligramError,
+    GrammarError,
+    LimitExceeded,
+    RenderError,
+    SchemaError,
+    SpecError,
+    TargetError,
+    ToolError,
+)
+from .compiler.findings import Finding
+from .compiler.ir import Bounds
+from .compiler.origin import Origin, Problem
+from .compiler.report import Report
+from .compiler.spec import DialectSpec
+from .compiler.trigger import Trigger
+from .compiler.verdict import Verdict
+from .pipeline import compile_schema, compile_tools, dialects, render
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Bounds",
+    "CalligramError",
+    "CompiledGrammar",
+    "DialectSpec",
+    "Finding",
+    "GrammarError",
+    "LimitExceeded",
+    "Origin",
+    "Problem",
+    "RenderError",
+    "Report",
+    "SchemaError",
+    "SpecError",
+    "TargetError",
+    "ToolError",
+    "Trigger",
+    "Verdict",
+    "compile_schema",
+    "compile_tools",
+    "dialects",
+    "render",
+]

@@ -1,0 +1,247 @@
+"""The stages in order: tools and spec in, compiled grammar out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from .compiler.bounds_findings import bounds_findings
+from .compiler.compiled import CompiledGrammar
+from .compiler.errors import CalligramError, SchemaError, ToolError
+from .compiler.findings import Finding
+from .compiler.grammar import Grammar, Rules
+from .compiler.ir import Bounds, Call, Envelope
+from .compiler.json_schema.options import ReadOptions
+from .compiler.json_schema.read import read_schema
+from .compiler.lower.layout import Gaps, Layout
+from .compiler.lower.turn import TurnLowering
+from .compiler.lower.values import Shared, ValueLowering
+from .compiler.origin import Origin, Problem
+from .compiler.spec import DialectSpec
+from .compiler.spec_loader import load_dialect, shipped_ids
+from .compiler.tools import ToolDefinition, choose, read_tools
+
+OnUnsupported: TypeAlias = Literal["error", "relax", "drop-tool"]
+Reasoning: TypeAlias = Literal["allow", "none", "opened"]
+KeyOrder: TypeAlias = Literal["schema", "any"]
+
+_DEFAULT_BOUNDS = Bounds()
+
+
+def dialects() -> list[str]:
+    """The ids of the shipped dialect specs, sorted."""
+    return shipped_ids()
+
+
+def compile_tools(
+    tools: Any,
+    dialect: str | Path | DialectSpec,
+    tool_choice: Any = "required",
+    parallel_tool_calls: bool = True,
+    reasoning: Reasoning = "allow",
+    key_order: KeyOrder = "schema",
+    bounds: Bounds | None = _DEFAULT_BOUNDS,
+    on_unsupported: OnUnsupported = "error",
+    open_objects: bool = False,
+    max_calls: int | None = None,
+    openapi: bool = False,
+    whitespace: Literal["flexible"] | None = None,
+) -> CompiledGrammar:
+    """Compile tool definitions for a dialect.
+
+    Args:
+        tools: OpenAI, Anthropic or MCP definitions, as Python objects or JSON text.
+        dialect: a shipped id, a path to a spec, or a spec.
+        tool_choice: "required", "auto", "none", a named tool or an allowed subset, in OpenAI's or
+            Anthropic's form.
+        parallel_tool_calls: more than one call a turn, where the dialect can.
+        reasoning: a reasoning block may come first ("allow"), may not ("none"), or has been
+            opened by the prompt ("opened").
+        key_order: declared keys in the schema's order, or in "any".
+        bounds: what holds where a schema has no bound; None lifts them.
+        on_unsupported: a schema that cannot be enforced exactly is an error, is relaxed keyword
+            by keyword, or its tool is left out.
+        open_objects: objects with declared properties take further keys unless they say no.
+        max_calls: the most calls a turn; ``bounds.calls`` unless given.
+        openapi: ``nullable`` and ``discriminator`` mean what OpenAPI 3.0 says.
+        whitespace: "flexible": white space may vary wherever the notation allows; None: the
+            dialect's own layout.
+
+    Raises:
+        CalligramError: all the problems of the stage that failed, each with its place.
+    """
+    spec = load_dialect(dialect)
+    _check_options(
+        reasoning=(reasoning, ("allow", "none", "opened")),
+        key_order=(key_order, ("schema", "any")),
+        on_unsupported=(on_unsupported, ("error", "relax", "drop-tool")),
+        whitespace=(whitespace, (None, "flexible")),
+    )
+    if max_calls is not None and (not isinstance(max_calls, int) or max_calls < 1):
+        raise ToolError.at("invalid-option", f"max_calls must be at least 1, not {max_calls!r}")
+    definitions = read_tools(tools)
+    choice = choose(definitions, tool_choice)
+    findings: list[Finding] = []
+    options = ReadOptions(
+        closed_objects=not open_objects,
+        arguments=True,
+        on_unsupported="relax" if on_unsupported == "relax" else "error",
+        openapi=openapi,
+    )
+    calls, dropped = _read_calls(choice.tools, options, on_unsupported, findings)
+    most = max_calls if max_calls is not None else (bounds.calls if bounds else None)
+    if not parallel_tool_calls:
+        most = 1
+    kind = choice.kind
+    envelope = Envelope(
+        calls=calls,
+        min_calls=1 if kind == "required" else 0,
+        max_calls=0 if kind == "none" else most,
+        free_content=kind != "required",
+        reasoning=reasoning,
+    )
+    gaps = Gaps(whitespace == "flexible", bounds.whitespace if bounds else None)
+    lowered = TurnLowering(spec, envelope, bounds, key_order, gaps).lower()
+    return CompiledGrammar(
+        enforced=lowered.grammar,
+        calls_only=lowered.calls,
+        dialect=spec,
+        envelope=envelope,
+        bounds=bounds,
+        key_order=key_order,
+        tool_choice=kind,
+        findings=findings,
+        dropped=dropped,
+        offered=tuple(d.name for d in definitions),
+        notes=(lambda: bounds_findings(calls, bounds, key_order),),
+    )
+
+
+def _check_options(**options: tuple[object, tuple[object, ...]]) -> None:
+    problems = [
+        Problem("invalid-option", f"{name} must be one of {legal}, not {value!r}")
+        for name, (value, legal) in options.items()
+        if value not in legal
+    ]
+    if problems:
+        raise ToolError(problems)
+
+
+def _read_calls(
+    definitions: Sequence[ToolDefinition],
+    options: ReadOptions,
+    on_unsupported: OnUnsupported,
+    findings: list[Finding],
+) -> tuple[tuple[Call, ...], tuple[str, ...]]:
+    """The tools with their schemas read; and the names of those left out."""
+    calls: list[Call] = []
+    dropped: list[str] = []
+    problems: list[Problem] = []
+    for tool in definitions:
+        own: list[Finding] = []
+        try:
+            value = read_schema(tool.schema, origin=tool.origin, options=options, findings=own)
+        except CalligramError as error:
+            if on_unsupported != "drop-tool":
+                problems += error.problems
+                continue
+            dropped.append(tool.name)
+            findings += [Finding("refused", p.code, p.message, p.origin) for p in error.problems]
+            continue
+        findings += own
+        calls.append(Call(tool.name, value, tool.schema, tool.origin))
+    if problems:
+        raise SchemaError(problems)
+    if not calls:
+        message = "every tool was left out, none can be called"
+        raise SchemaError([Problem("no-tools", message)])
+    return tuple(calls), tuple(dropped)
+
+
+def compile_schema(
+    schema: Any,
+    whitespace: Literal["flexible", "exact"] = "flexible",
+    key_order: KeyOrder = "schema",
+    bounds: Bounds | None = None,
+    on_unsupported: Literal["error", "relax"] = "error",
+    openapi: bool = False,
+) -> CompiledGrammar:
+    """Compile a JSON Schema: the texts are single JSON values, without an envelope.
+
+    Objects are open unless they say no, as the specification has it, and 1.0 counts as an integer.
+
+    Args:
+        whitespace: "flexible": JSON white space between tokens, up to ``bounds.whitespace`` a gap;
+            "exact": ``", "`` and ``": "``.
+
+    Raises:
+        SchemaError: all the problems of the schema, each with its pointer.
+    """
+    _check_options(
+        whitespace=(whitespace, ("flexible", "exact")),
+        key_order=(key_order, ("schema", "any")),
+        on_unsupported=(on_unsupported, ("error", "relax")),
+    )
+    findings: list[Finding] = []
+    origin = Origin()
+    options = ReadOptions(on_unsupported=on_unsupported, openapi=openapi)
+    value = read_schema(schema, origin=origin, options=options, findings=findings)
+    gap = (bounds.whitespace if bounds else None) if whitespace == "flexible" else 0
+    layout = Layout("json", whitespace=gap, float_integers=True)
+    shared = Shared(Rules(), bounds, key_order)
+    lowering = ValueLowering(shared, layout, value.definitions, "value")
+    start = lowering.value(value.value, lowering.depth)
+    if start is None:
+        raise SchemaError.at("unsatisfiable", "no JSON value satisfies the schema", origin)
+    return CompiledGrammar(
+        enforced=Grammar(shared.rules, start),
+        calls_only=start,
+        dialect=None,
+        envelope=None,
+        bounds=bounds,
+        key_order=key_order,
+        value=value,
+        layout=layout,
+        findings=findings,
+    )
+
+
+def render(
+    calls: Sequence[Mapping[str, Any]],
+    *,
+    tools: Any,
+    dialect: str | Path | DialectSpec,
+    validate: bool = True,
+) -> str:
+    """The text of these calls, compiled with default options and keys in any order.
+
+    The last compiles are kept, so that repeated use costs one compile.
+    """
+    return cached(tools, dialect).render(calls, validate=validate)
+
+
+def cached(tools: Any, dialect: str | Path | DialectSpec) -> CompiledGrammar:
+    """The grammar for the conveniences: free content, keys in any order, compiled once."""
+    return _cached(_key(tools), dialect if isinstance(dialect, DialectSpec) else str(dialect))
+
+
+@lru_cache(maxsize=64)
+def _cached(tools: str, dialect: str | DialectSpec) -> CompiledGrammar:
+    return compile_tools(tools, dialect, tool_choice="auto", key_order="any")
+
+
+def _key(tools: Any) -> str:
+    """The tools as JSON text, which also freezes them."""
+    import json
+
+    if isinstance(tools, str):
+        return tools
+    if isinstance(tools, bytes):
+        return tools.decode("utf-8", "replace")
+    try:
+        return json.dumps(tools)
+    except (TypeError, ValueError, RecursionError):
+        read_tools(tools)  # Says what is wrong, with a place.
+        raise ToolError.at("invalid-tools", "the tools are not JSON") from None

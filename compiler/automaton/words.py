@@ -1,0 +1,122 @@
+"""Continuations in words, for messages: what could come next."""
+
+from __future__ import annotations
+
+from ..grammar import Chars, Regular
+from .core import END, Core
+
+MOST = 40
+_LONGEST = 60
+
+
+def expected_words(core: Core, threads: tuple[int, ...]) -> tuple[str, ...]:
+    """What may stand at the threads' place: quoted texts and kinds of characters, no repeats."""
+    found: dict[str, None] = {}
+    ends = False
+    for thread in threads:
+        seen: set[int] = set()
+        stack = [thread]
+        while stack and len(found) < MOST:
+            cell = stack.pop()
+            if cell in seen:
+                continue
+            seen.add(cell)
+            if cell == END:
+                ends = True
+                continue
+            words, more = _describe(core, cell)
+            found.update(dict.fromkeys(words))
+            stack.extend(reversed(more))
+    if ends:
+        found["the end of the text"] = None
+    return tuple(found)
+
+
+def _describe(core: Core, cell: int) -> tuple[list[str], list[int]]:
+    """Words for the head if it reads a byte, and the cells it turns into without one."""
+    epsilon = core.epsilon(cell)
+    if epsilon is not None:
+        return [], epsilon
+    expr = core.head_expression(cell)
+    if isinstance(expr, Chars):
+        return [class_words(expr)], []
+    if isinstance(expr, Regular):
+        state = core.regular_state(cell)
+        row = expr.machine.transitions[state[0]]
+        if len(row) == 1 and row[0][0] == row[0][1]:
+            return [_quoted(_run(expr, state[0]))], core.after_regular(cell)
+        if state[0] == 0:
+            return [expr.what], core.after_regular(cell)
+        ranges = tuple((low, high) for low, high, _, _ in row)
+        return [_ranges_words(ranges)] if ranges else [], core.after_regular(cell)
+    text = core.rest_of_literal(cell)
+    if text is not None:
+        return [_quoted(text)], []
+    return ["the rest of a character"], []
+
+
+def _run(expr: Regular, state: int) -> str:
+    """The text that a machine must read from a state on, as long as there is no choice."""
+    text = ""
+    machine = expr.machine
+    while len(text) < _LONGEST:
+        row = machine.transitions[state]
+        if len(row) != 1 or row[0][0] != row[0][1] or (text and state in machine.accepting):
+            break
+        text += chr(row[0][0])
+        state = row[0][2]
+    return text
+
+
+def class_words(expr: Chars) -> str:
+    """A class of characters in words."""
+    return _ranges_words(expr.ranges)
+
+
+_NAMED = {
+    ((0x30, 0x39),): "a digit",
+    ((0x31, 0x39),): "a digit from 1 to 9",
+    ((0x09, 0x0A), (0x0D, 0x0D), (0x20, 0x20)): "white space",
+    ((0x30, 0x39), (0x41, 0x46), (0x61, 0x66)): "a hexadecimal digit",
+}
+
+
+def _ranges_words(ranges: tuple[tuple[int, int], ...]) -> str:
+    named = _NAMED.get(ranges)
+    if named:
+        return named
+    size = sum(high - low + 1 for low, high in ranges)
+    if size == 1:
+        return _quoted(chr(ranges[0][0]))
+    if size > 100_000:
+        missing = _missing(ranges)
+        return f"a character other than {missing}" if missing else "any character"
+    shown = []
+    for low, high in ranges[:6]:
+        shown.append(repr(chr(low)) if low == high else f"{chr(low)!r}-{chr(high)!r}")
+    if len(ranges) > 6:
+        shown.append("...")
+    return "one of " + " ".join(shown)
+
+
+def _missing(ranges: tuple[tuple[int, int], ...]) -> str:
+    """The few characters that a large class leaves out, in words."""
+    out = []
+    low = 0
+    for a, b in ranges:
+        if low < a and (low, a) != (0xD800, 0xE000):
+            out.append((low, a - 1))
+        low = b + 1
+    words = []
+    for a, b in out[:5]:
+        if (a, b) == (0, 0x1F):
+            words.append("control characters")
+        else:
+            words.append(repr(chr(a)) if a == b else f"{chr(a)!r}-{chr(b)!r}")
+    return ", ".join(words) + (", ..." if len(out) > 5 else "")
+
+
+def _quoted(text: str) -> str:
+    shown = text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+    return "`" + shown.replace("\n", "\\n").replace("\t", "\\t") + "`"
+

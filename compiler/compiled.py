@@ -1,0 +1,134 @@
+"""The compiled grammar: one object from which every target starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from . import verdict
+from .automaton.recogniser import Recogniser
+from .errors import RenderError
+from .findings import Finding
+from .grammar import Expr, Grammar
+from .ir import Bounds, Call, Envelope, SchemaValue
+from .lower.layout import Layout
+from .lower.read import ReadLowering
+from .lower.writer import Writer
+from .origin import Origin, Problem
+from .passes.longest_text import longest_text
+from .render import CallRenderer
+from .report import Report
+from .spec import DialectSpec
+from .trigger import Trigger, make_trigger
+from .verdict import Verdict
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledGrammar:
+    """One compile: tools, dialect and options, lowered.
+
+    Made by :func:`calligram.compile_tools` and :func:`calligram.compile_schema`. Everything costly
+    (report, automaton, reading grammar) is made when first asked for and kept.
+
+    Attributes:
+        enforced: the grammar that targets emit.
+        dialect: the spec; None for :func:`calligram.compile_schema`.
+        envelope: the tools and the turn; None for ``compile_schema``.
+        value: the schema's value, for ``compile_schema``.
+        bounds: default bounds; None: lifted.
+        key_order: "schema" or "any".
+        tool_choice: "required", "auto" or "none"; a named tool or a subset counts as what it says.
+    """
+
+    enforced: Grammar
+    calls_only: Expr | None
+    dialect: DialectSpec | None
+    envelope: Envelope | None
+    bounds: Bounds | None
+    key_order: str
+    tool_choice: str = "required"
+    value: SchemaValue | None = None
+    layout: Layout | None = None
+    findings: Sequence[Finding] = ()
+    dropped: tuple[str, ...] = ()
+    offered: tuple[str, ...] = ()
+    notes: Sequence[Callable[[], Sequence[Finding]]] = field(default=(), repr=False)
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """The tools that may be called."""
+        return self.envelope.calls if self.envelope else ()
+
+    @cached_property
+    def recogniser(self) -> Recogniser:
+        """The automaton of the whole turn."""
+        return Recogniser(self.enforced.rules, self.enforced.start)
+
+    @cached_property
+    def reading(self) -> Grammar:
+        """The grammar that reads what unconstrained models write; a superset of `enforced`."""
+        assert self.dialect is not None and self.envelope is not None
+        opened = self.envelope.reasoning == "opened"
+        return ReadLowering(self.dialect, self.offered, opened=opened).lower()
+
+    @cached_property
+    def trigger(self) -> Trigger:
+        """What arms the grammar under tool_choice auto."""
+        if self.dialect is None:
+            return Trigger((), ())
+        return make_trigger(self.dialect, [c.name for c in self.calls])
+
+    @cached_property
+    def report(self) -> Report:
+        """What is enforced, keyword by keyword, and the longest call in bytes."""
+        longest: int | None = 0
+        if self.calls_only is not None:
+            longest = longest_text(Grammar(self.enforced.rules, self.calls_only)).longest
+        more = [f for note in self.notes for f in note()]
+        return Report((*self.findings, *more), self.bounds, longest, self.dropped)
+
+    def check(self, text: str | bytes) -> Verdict:
+        """The reference verdict on a text: the whole turn, or the whole JSON value."""
+        return verdict.check(self.recogniser, text)
+
+    def render(self, calls: Any, *, validate: bool = True) -> str:
+        """The text of these calls (or, for ``compile_schema``, of this JSON value).
+
+        Args:
+            calls: a sequence of ``{"name": str, "arguments": dict}``, perhaps with an "id".
+            validate: refuse what the grammar does not accept. The notation's own limits always
+                hold.
+
+        Raises:
+            RenderError: code ``not-carryable`` for what the notation cannot hold,
+                ``not-accepted`` for what the schemas do not allow.
+        """
+        if self.dialect is None:
+            assert self.value is not None and self.layout is not None
+            writer = Writer(self.layout, self.value.definitions)
+            writer.keep_order = self.key_order == "any"
+            text = writer.write(calls, self.value.value, Origin())
+        else:
+            if isinstance(calls, Mapping) or not isinstance(calls, Sequence):
+                raise RenderError.at("invalid-call", "calls are a list of calls")
+            text = self._renderer.render(calls)
+        if validate:
+            found = self.check(text)
+            if not found.accepted:
+                raise RenderError([self._refusal(text, found)])
+        return text
+
+    @cached_property
+    def _renderer(self) -> CallRenderer:
+        assert self.dialect is not None
+        return CallRenderer(self.dialect, self.calls, self.key_order)
+
+    def _refusal(self, text: str, found: Verdict) -> Problem:
+        near = text.encode()[: found.position].decode("utf-8", "replace")[-40:]
+        return Problem(
+            "not-accepted",
+            f"the calls are not in the grammar: behind {near!r} {found.message}",
+            Origin("/"),
+        )

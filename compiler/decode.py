@@ -1,0 +1,171 @@
+"""From spelled text back to values: the inverse of ``lower.writer``.
+
+Types come from the schema. Text whose notation does not tell (a tagged value under a key that may
+be a string or something else) is read as JSON first where that satisfies the schema, else as the
+string it is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from .ir import EnumValue, ReferenceValue, StringValue, UnionValue, Value
+from .membership import contains
+from .spec import LiteralsSpec
+
+
+class Undecodable(ValueError):
+    """The text is not what its notation says; the message says why."""
+
+
+_PYTHON_ESCAPES = {
+    "\\": "\\", "'": "'", '"': '"', "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r",
+    "t": "\t", "v": "\v", "\n": "",
+}  # fmt: skip
+_PYTHON_ESCAPE = re.compile(
+    r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)|$)", re.DOTALL
+)
+_ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'"}
+
+
+def _no_constant(text: str) -> None:
+    raise Undecodable(f"{text} is no JSON")
+
+
+class _Pairs:
+    """Collects duplicate keys while JSON objects are built; the last one counts."""
+
+    def __init__(self) -> None:
+        self.duplicates: list[str] = []
+
+    def __call__(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            seen: set[str] = set()
+            for key, _ in pairs:
+                if key in seen:
+                    self.duplicates.append(key)
+                seen.add(key)
+        return found
+
+
+def decode_json(text: str, duplicates: list[str] | None = None) -> Any:
+    """A JSON text as Python values; names of repeated keys are added to `duplicates`.
+
+    Control characters inside strings are tolerated: the grammar's verdict speaks of them.
+
+    Raises:
+        Undecodable: no JSON, nested too deeply, or a number with too many digits.
+    """
+    pairs = _Pairs()
+    try:
+        value = json.loads(
+            text, strict=False, parse_constant=_no_constant, object_pairs_hook=pairs
+        )
+    except RecursionError:
+        raise Undecodable("nested too deeply") from None
+    except ValueError as error:
+        raise Undecodable(str(error)) from None
+    if duplicates is not None:
+        duplicates += pairs.duplicates
+    return _whole_characters(value) if "\\u" in text else value
+
+
+def _whole_characters(value: Any) -> Any:
+    """The value with lone surrogates, which no UTF-8 can hold, replaced."""
+    match value:
+        case str():
+            return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        case list():
+            return [_whole_characters(v) for v in value]
+        case dict():
+            return {_whole_characters(k): _whole_characters(v) for k, v in value.items()}
+        case _:
+            return value
+
+
+def decode_python(text: str) -> str:
+    """The inside of a Python string literal. Unknown escapes stand for themselves, as in Python."""
+    if "\\" not in text:
+        return text
+
+    def replace(found: re.Match[str]) -> str:
+        byte, unit, point, octal, char = found.groups()
+        if octal:
+            return chr(int(octal, 8))
+        digits = byte or unit or point
+        if digits:
+            code = int(digits, 16)
+            return chr(code) if code <= 0x10FFFF else "\ufffd"
+        if char is None:
+            return "\\"
+        return _PYTHON_ESCAPES.get(char, "\\" + char)
+
+    decoded = _PYTHON_ESCAPE.sub(replace, text)
+    return decoded.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def decode_xml(text: str) -> str:
+    """Text with the five predefined entities."""
+    return re.sub(r"&(?:amp|lt|gt|quot|apos);", lambda m: _ENTITIES[m[0]], text)
+
+
+def only_strings(kind: Value, definitions: Mapping[str, Value]) -> bool:
+    """Can a value of this kind be nothing but a string?"""
+    seen: set[str] = set()
+    todo = [kind]
+    while todo:
+        part = todo.pop()
+        match part:
+            case StringValue():
+                pass
+            case EnumValue(values):
+                if not all(isinstance(v, str) for v in values):
+                    return False
+            case UnionValue(options):
+                todo += options
+            case ReferenceValue(name):
+                if name not in seen:
+                    seen.add(name)
+                    todo.append(definitions[name])
+            case _:
+                return False
+    return True
+
+
+def decode_untyped(
+    text: str,
+    kind: Value | None,
+    definitions: Mapping[str, Value],
+    literals: LiteralsSpec,
+    duplicates: list[str] | None = None,
+) -> Any:
+    """Raw text whose type only the schema tells.
+
+    Args:
+        kind: the typed value it stands for; None if nothing is declared (JSON first, else string).
+        literals: the notation's spellings of null, true and false.
+    """
+    if kind is not None and only_strings(kind, definitions):
+        return text
+    try:
+        value = decode_json(text, duplicates)
+    except Undecodable:
+        found = _literal(text, literals)
+        if found is None:
+            return text
+        value = found[0]
+    if kind is None or contains(kind, definitions, value):
+        return value
+    return text if contains(kind, definitions, text) else value
+
+
+def _literal(text: str, literals: LiteralsSpec) -> tuple[bool | None] | None:
+    """The literal that `text` spells, in a tuple to tell null from nothing."""
+    for texts, value in ((literals.null, None), (literals.true, True), (literals.false, False)):
+        if text in texts:
+            return (value,)
+    return None

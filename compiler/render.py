@@ -1,0 +1,186 @@
+"""Calls -> text: the inverse of the parser, from the same shape and layout.
+
+What the notation cannot carry is refused (code ``not-carryable``), never altered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .decode import decode_untyped
+from .errors import RenderError
+from .ir import Call, Value
+from .lower.arguments import attribute_of, json_type, object_parts
+from .lower.layout import Gaps, Layout, value_layout
+from .lower.shape import Shape, shapes
+from .lower.spelling import StringStyle
+from .lower.writer import Writer, not_carryable, raw_fits, write_string
+from .membership import contains
+from .origin import Origin, did_you_mean
+from .regular.language import Language
+from .spec import DialectSpec
+from .template import Hole
+
+
+class CallRenderer:
+    """Writes calls in a dialect's own shape.
+
+    Args:
+        calls: the tools, by which values are typed.
+        order: the grammar's key order. "schema" writes keys in schema order; "any" as the dialect
+            writes its history, else as given.
+    """
+
+    def __init__(self, spec: DialectSpec, calls: Sequence[Call], order: str) -> None:
+        self.spec = spec
+        self.order = order
+        self.tools = {c.name: c for c in calls}
+        self.shape: Shape = shapes(spec)[0]
+        self.layout: Layout = value_layout(spec, self.shape.args, self.shape.json, Gaps())
+
+    def render(self, calls: Sequence[Mapping[str, Any]]) -> str:
+        """The text of a turn with these calls.
+
+        Raises:
+            RenderError: a call of an unknown form or tool, or one that cannot be written.
+        """
+        if not calls:
+            raise RenderError.at("no-calls", "there is no call to render")
+        texts = [self._call(call, index) for index, call in enumerate(calls)]
+        section = self.shape.section
+        return section.open + self.shape.calls.separator.join(texts) + section.close
+
+    def _call(self, call: Mapping[str, Any], index: int) -> str:
+        at = Origin(f"/{index}")
+        name, arguments = call.get("name"), call.get("arguments", {})
+        if not isinstance(name, str) or not isinstance(arguments, Mapping):
+            raise RenderError.at(
+                "invalid-call", 'a call is {"name": text, "arguments": object}', at
+            )
+        tool = self.tools.get(name)
+        if tool is None:
+            raise RenderError.at(
+                "unknown-tool", f"no tool is named '{name}'", at.child("name"),
+                did_you_mean(name, self.tools),
+            )  # fmt: skip
+        origin = Origin("/arguments", name)
+        parts = []
+        for part in self.shape.call:
+            match part:
+                case str():
+                    parts.append(part)
+                case Hole(name="name"):
+                    parts.append(self._name(name, part, origin))
+                case Hole(name="args"):
+                    parts.append(self._arguments(dict(arguments), tool, origin))
+                case Hole(name="index"):
+                    parts.append(str(self.shape.call_id.base + index))
+                case _:
+                    parts.append(self._identity(call, index, at))
+        return "".join(parts)
+
+    def _name(self, name: str, hole: Hole, origin: Origin) -> str:
+        if hole.form == "json":
+            return write_string(name, StringStyle('"', '"', "json"), "", self.layout, origin)
+        if not all(raw_fits(name, e, self.layout.avoid) for e in self.shape.after_name()):
+            raise not_carryable(f"the name {name!r} would be ended early", origin)
+        return name
+
+    def _identity(self, call: Mapping[str, Any], index: int, at: Origin) -> str:
+        """The call's id if it has one of the right form, else one made of its position."""
+        pattern = self.shape.call_id.pattern or r"^[A-Za-z0-9_-]{1,64}$"
+        language = Language.pattern(pattern, origin=at)
+        given = call.get("id")
+        if isinstance(given, str):
+            if not language.accepts(given):
+                raise not_carryable(f"the id {given!r} does not match {pattern}", at.child("id"))
+            return given
+        made = (f"{index:0{width}d}" for width in range(1, 65))
+        found = next((m for m in made if language.accepts(m)), None)
+        found = language.dfa.shortest() if found is None else found
+        assert found is not None
+        return found
+
+    # Arguments ------------------------------------------------------------------------------
+
+    def _arguments(self, arguments: dict[str, Any], tool: Call, origin: Origin) -> str:
+        args = self.shape.args
+        definitions = tool.arguments.definitions
+        writer = Writer(self.layout, definitions)
+        parts = object_parts(tool.arguments.value, definitions)
+        kind = next((p for p in parts if contains(p, definitions, arguments)), None)
+        kind = kind or (parts[0] if parts else None)
+        if self.order == "any" and args.key_order == "sorted":
+            arguments = _sorted(arguments)
+        if not arguments and args.empty is not None:
+            return args.empty
+        if args.notation in ("json", "bare-dict"):
+            if self.order == "any":
+                writer.keep_order = True
+            return writer.write(arguments, kind, origin)
+        pairs: list[tuple[str, Value | None]] = writer.ordered(arguments, kind)
+        if self.order == "any":
+            kinds = dict(pairs)
+            pairs = [(name, kinds[name]) for name in arguments]
+            writer.keep_order = True
+        texts = [self._param(n, arguments[n], k, writer, origin.child(n)) for n, k in pairs]
+        return args.open + args.separator.join(texts) + args.close
+
+    def _param(
+        self, name: str, value: Any, kind: Value | None, writer: Writer, origin: Origin
+    ) -> str:
+        parts = []
+        for at, part in enumerate(self.shape.param):
+            following = self.shape.param[at + 1] if at + 1 < len(self.shape.param) else ""
+            behind = following if isinstance(following, str) else ""
+            match part:
+                case str():
+                    parts.append(part)
+                case Hole(name="key", form="json"):
+                    style = StringStyle('"', '"', "json")
+                    parts.append(write_string(name, style, "", self.layout, origin))
+                case Hole(name="key"):
+                    if not name or name != name.strip() or not raw_fits(
+                        name, behind, self.layout.avoid
+                    ):
+                        raise not_carryable(f"the argument name {name!r} cannot be written", origin)
+                    parts.append(name)
+                case Hole(name="type"):
+                    parts.append(attribute_of(self.shape.args.type_attr, json_type(value)) or "")
+                case _:
+                    parts.append(self._value(value, kind, writer, origin))
+        return "".join(parts)
+
+    def _value(self, value: Any, kind: Value | None, writer: Writer, origin: Origin) -> str:
+        """A tagged or keyword value."""
+        args = self.shape.args
+        if args.notation == "kwargs":
+            return writer.write(value, kind, origin)
+        style = self.shape.raw_styles()[0]
+        if not isinstance(value, str):
+            text = writer.write(value, kind, origin)
+            if not raw_fits(text, self.shape.value_closer, self.layout.avoid):
+                raise not_carryable("the value holds a marker, which would end it early", origin)
+            return text
+        text = writer.write(value, None, origin, self.shape.value_closer, style)
+        if args.type_attr is None and not style.open:
+            read = decode_untyped(text, kind, writer.definitions, args.literals)
+            if not isinstance(read, str) or read != value:
+                raise not_carryable(
+                    f"the string {value!r} would be read as {json_type(read)} here: this notation "
+                    "does not mark strings, and the schema allows both",
+                    origin,
+                )
+        return text
+
+
+def _sorted(value: Any) -> Any:
+    match value:
+        case dict():
+            return {k: _sorted(value[k]) for k in sorted(value)}
+        case list():
+            return [_sorted(v) for v in value]
+        case _:
+            return value
+

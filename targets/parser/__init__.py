@@ -1,0 +1,10 @@
+"""The parser target: calls back out of text, by the captures of the dialect's reading grammar.
+
+``compile(grammar)`` gives a :class:`Reader`; ``parse`` and ``Stream`` are conveniences that compile
+with default options and keep what they compiled.
+"""
+
+from .reader import Reader, Stream, compile
+from .result import Delta, Incomplete, ParseResult
+
+__all__ = ["Delta", "Incomplete", "ParseResult", "Reader", "Stream", "compile", "parse"]

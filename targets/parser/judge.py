@@ -1,0 +1,141 @@
+"""Calls against their schemas: what is wrong with what was read, located."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import jsonschema
+from jsonschema.exceptions import ValidationError
+from jsonschema.protocols import Validator
+
+from ...compiler.compiled import CompiledGrammar
+from ...compiler.ir import ArrayValue, Call, ObjectValue, ReferenceValue, UnionValue, Value
+from ...compiler.membership import contains
+from ...compiler.origin import Origin, Problem, did_you_mean
+
+MOST = 20
+"""Problems reported for one call; a hopeless one would drown the others."""
+
+
+def judge(grammar: CompiledGrammar, calls: Sequence[Mapping[str, Any]]) -> list[Problem]:
+    """The problems of each call: unknown tool, arguments that break the schema, undeclared keys."""
+    tools = {c.name: c for c in grammar.calls}
+    problems: list[Problem] = []
+    for index, call in enumerate(calls):
+        name = call["name"]
+        tool = tools.get(name)
+        if tool is None:
+            origin = Origin(f"/{index}/name", name)
+            known = "not offered" if name in grammar.offered else "not among the tools"
+            problems.append(
+                Problem("unknown-tool", f"'{name}' is {known}", origin, did_you_mean(name, tools))
+            )
+            continue
+        found = list(_violations(tool, call["arguments"]))[:MOST]
+        problems += found
+        most = grammar.envelope.max_calls if grammar.envelope else None
+        if most is not None and index >= most > 0:
+            problems.append(
+                Problem("too-many-calls", f"call {index + 1} of at most {most}", Origin("", name))
+            )
+    return problems
+
+
+def _violations(tool: Call, arguments: Any) -> Iterator[Problem]:
+    errors = False
+    for error in _errors(tool, arguments):
+        errors = True
+        yield Problem(
+            "invalid-arguments",
+            _sentence(error),
+            Origin("/arguments", tool.name).child(*error.absolute_path),
+        )
+    value, definitions = tool.arguments.value, tool.arguments.definitions
+    for pointer, key, legal in undeclared(value, definitions, arguments, ("arguments",)):
+        errors = True
+        yield Problem(
+            "unknown-key",
+            f"'{key}' is no key here",
+            Origin("", tool.name).child(*pointer, key),
+            did_you_mean(key, legal),
+        )
+    if not errors and not contains(value, definitions, arguments):
+        yield Problem(
+            "invalid-arguments",
+            "the arguments are not what the schema allows",
+            Origin("/arguments", tool.name),
+        )
+
+
+def _sentence(error: ValidationError) -> str:
+    message = str(error.message)
+    return message if len(message) <= 200 else message[:197] + "..."
+
+
+def _errors(tool: Call, arguments: Any) -> Iterator[ValidationError]:
+    """What the independent validator says; nothing where it cannot work with the schema."""
+    try:
+        yield from _validator(tool).iter_errors(arguments)
+    except Exception:
+        # A schema that the validator stumbles over was compiled all the same; membership decides.
+        return
+
+
+class _ByIdentity:
+    """Tools hash by content, which is costly; validators are kept by object."""
+
+    def __init__(self, tool: Call) -> None:
+        self.tool = tool
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ByIdentity) and other.tool is self.tool
+
+    def __hash__(self) -> int:
+        return id(self.tool)
+
+
+def _validator(tool: Call) -> Validator:
+    return _made(_ByIdentity(tool))
+
+
+@lru_cache(maxsize=512)
+def _made(key: _ByIdentity) -> Validator:
+    schema: Any = key.tool.schema
+    cls = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
+    made: Validator = cls(schema)
+    return made
+
+
+def undeclared(
+    value: Value,
+    definitions: Mapping[str, Value],
+    instance: Any,
+    pointer: tuple[str | int, ...],
+) -> Iterator[tuple[tuple[str | int, ...], str, list[str]]]:
+    """Keys that closed objects do not have: (where, key, the keys there are)."""
+    match value:
+        case ReferenceValue(name):
+            yield from undeclared(definitions[name], definitions, instance, pointer)
+        case UnionValue(options):
+            if any(contains(o, definitions, instance) for o in options):
+                return
+            objects = [o for o in options if isinstance(o, (ObjectValue, ReferenceValue))]
+            if len(objects) == 1:
+                yield from undeclared(objects[0], definitions, instance, pointer)
+        case ObjectValue(keys, opened) if isinstance(instance, dict):
+            declared = {k.name: k for k in keys}
+            for name, inner in instance.items():
+                if name in declared:
+                    below = (*pointer, name)
+                    yield from undeclared(declared[name].value, definitions, inner, below)
+                elif not any(o.names.accepts(name) for o in opened):
+                    yield pointer, name, list(declared)
+        case ArrayValue(prefix, items) if isinstance(instance, list):
+            for index, inner in enumerate(instance):
+                kind = prefix[index] if index < len(prefix) else items
+                if kind is not None:
+                    yield from undeclared(kind, definitions, inner, (*pointer, index))
+        case _:
+            pass

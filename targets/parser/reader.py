@@ -1,0 +1,210 @@
+"""The reader: one-shot and streaming, the same machinery and the same result."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ...compiler.automaton.capturing import CapturingAutomaton
+from ...compiler.compiled import CompiledGrammar
+from ...compiler.errors import TargetError
+from ...compiler.ir import Call
+from ...compiler.origin import Problem
+from .build import Builder
+from .judge import judge
+from .result import Delta, Incomplete, ParseResult
+from .run import Run
+
+
+def compile(grammar: CompiledGrammar) -> Reader:
+    """The reader of a compiled grammar.
+
+    Raises:
+        TargetError: the grammar has no calls (it was made by ``compile_schema``).
+    """
+    if grammar.dialect is None:
+        raise TargetError.at(
+            "unsupported-feature",
+            "a grammar of one JSON value has no calls to read",
+            hint="use grammar.check, and a JSON parser",
+        )
+    return Reader(grammar)
+
+
+class Reader:
+    """Reads turns. Holds no state of a text; may be shared."""
+
+    def __init__(self, grammar: CompiledGrammar) -> None:
+        assert grammar.dialect is not None
+        self.grammar = grammar
+        reading = grammar.reading
+        self._automaton = CapturingAutomaton(reading.rules, reading.start)
+        self._resume = self._automaton.enter(reading.rules["body"])
+        self._tools: Mapping[str, Call] = {c.name: c for c in grammar.calls}
+
+    def parse(self, text: str | bytes) -> ParseResult:
+        """Read a whole text. Never raises on text, whatever it holds."""
+        stream = self.stream()
+        stream.read(text.encode("utf-8", "replace") if isinstance(text, str) else text)
+        return stream.close()
+
+    def stream(self) -> Stream:
+        """A stream: feed it bytes as they come."""
+        return Stream(self)
+
+    def start(self, text: bytearray) -> tuple[Run, Builder]:
+        """The machinery for one text."""
+        assert self.grammar.dialect is not None
+        literals = self.grammar.dialect.args.literals
+        builder = Builder(self._automaton.core.slots, text, self._tools, literals)
+        return Run(self._automaton, self._resume, builder, text), builder
+
+
+class Stream:
+    """One text, read piece by piece, however it is cut."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._text = bytearray()
+        self._run, self._builder = reader.start(self._text)
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._invalid: int | None = None
+        self._told_calls = 0
+        self._told_arguments: dict[int, int] = {}
+        self._told_named: set[int] = set()
+        self._told: dict[str, tuple[int, int]] = {}
+        self._result: ParseResult | None = None
+
+    def feed(self, data: bytes | str) -> list[Delta]:
+        """Read more; -> what is new. The pieces may be cut anywhere, inside characters too."""
+        self.read(data.encode("utf-8", "replace") if isinstance(data, str) else data)
+        return self._deltas(self._run.settle())
+
+    def read(self, data: bytes) -> None:
+        """Read more without saying what is new."""
+        self._take(self._decoder.decode(data))
+
+    def _take(self, text: str) -> None:
+        if self._invalid is None and "\ufffd" in text:
+            self._invalid = len(self._text) + len(text.split("\ufffd", 1)[0].encode())
+        self._run.feed(text.encode("utf-8"))
+
+    def close(self) -> ParseResult:
+        """The text has ended; -> the same result as ``parse`` of the whole."""
+        if self._result is None:
+            self._take(self._decoder.decode(b"", final=True))
+            ended = self._run.close()
+            self._result = self._finish(ended)
+        return self._result
+
+    def _finish(self, ended: bool) -> ParseResult:
+        builder = self._builder
+        incomplete = None if ended else self._cut_off()
+        grammar = self._reader.grammar
+        problems: list[Problem] = [*self._run.problems, *builder.problems]
+        problems += judge(grammar, builder.calls)
+        verdict = grammar.check(bytes(self._text))
+        if not verdict.accepted:
+            if incomplete is None and self._text and verdict.position == len(self._text):
+                incomplete = Incomplete(None, "", f"the text ends early: {verdict.message}")
+            if not problems:
+                code = "incomplete" if incomplete else "not-accepted"
+                where = f"at byte {verdict.position}: "
+                problems.append(Problem(code, where + verdict.message))
+        return ParseResult(
+            calls=builder.calls,
+            content=self._joined(builder.content),
+            reasoning=self._joined(builder.reasoning).strip(),
+            problems=tuple(problems),
+            incomplete=incomplete,
+        )
+
+    def _joined(self, spans: list[tuple[int, int]]) -> str:
+        return "".join(self._builder.slice(start, end) for start, end in spans)
+
+    def _cut_off(self) -> Incomplete:
+        builder = self._builder
+        call = builder.call
+        end = len(self._text)
+        if call is None:
+            builder.abandon(end)
+            return Incomplete(None, "", "the text ends inside a block that is not closed")
+        start = call.arguments_start
+        arguments = "" if start is None else builder.slice(start, end)
+        name = f"'{call.name}'" if call.name else "a tool"
+        return Incomplete(
+            call.name, arguments, f"the call of {name} is incomplete: the text ends inside it"
+        )
+
+    # Deltas -----------------------------------------------------------------------------------
+
+    def _deltas(self, sure: int) -> list[Delta]:
+        """What the builder knows and has not told, up to byte `sure`."""
+        builder = self._builder
+        out: list[Delta] = []
+        out += self._block_deltas("reasoning", builder.reasoning, sure)
+        out += self._block_deltas("content", builder.content, sure)
+        while self._told_calls < len(builder.calls):
+            index = self._told_calls
+            call = builder.calls[index]
+            out += self._call_deltas(index, call["name"], call["id"])
+            whole = json.dumps(call["arguments"], ensure_ascii=False)
+            out += self._argument_rest(index, whole)
+            self._told_calls += 1
+        frame = builder.call
+        if frame is not None and frame.name is not None and frame.arguments_start is not None:
+            index = len(builder.calls)
+            out += self._call_deltas(index, frame.name, frame.id)
+            inner = builder.stack[-1]
+            if inner.slot.kind == "arguments" and inner.slot.decode == "json":
+                out += self._literal_arguments(index, inner.start, sure)
+        return out
+
+    def _call_deltas(self, index: int, name: str | None, id: str | None) -> list[Delta]:
+        if index in self._told_named:
+            return []
+        self._told_named.add(index)
+        return [Delta("call", index=index, name=name, id=id)]
+
+    def _literal_arguments(self, index: int, start: int, sure: int) -> list[Delta]:
+        told = self._told_arguments.get(index, start)
+        end = self._character_end(sure)
+        if end <= told:
+            return []
+        self._told_arguments[index] = end
+        return [Delta("arguments", self._builder.slice(told, end), index)]
+
+    def _argument_rest(self, index: int, whole: str) -> list[Delta]:
+        """The rest of a finished call's arguments: literal if it was told literally so far."""
+        span = self._builder.spans.get(index)
+        if span is not None:
+            told = self._told_arguments.get(index, span[0])
+            self._told_arguments[index] = span[1]
+            text = self._builder.slice(told, span[1])
+            return [Delta("arguments", text, index)] if text else []
+        return [Delta("arguments", whole, index)]
+
+    def _block_deltas(self, kind: Any, spans: list[tuple[int, int]], sure: int) -> list[Delta]:
+        out = []
+        count, told = self._told.get(kind, (0, 0))
+        while count < len(spans):
+            start, end = spans[count]
+            if max(start, told) < end:
+                out.append(Delta(kind, self._builder.slice(max(start, told), end)))
+            count, told = count + 1, end
+        block = self._builder.block
+        if block is not None and block.slot.kind == kind:
+            start, end = max(block.start, told), self._character_end(sure)
+            if start < end:
+                out.append(Delta(kind, self._builder.slice(start, end)))
+                told = end
+        self._told[kind] = (count, told)
+        return out
+
+    def _character_end(self, position: int) -> int:
+        """The last character boundary at or before a position."""
+        while 0 < position < len(self._text) and self._text[position] & 0xC0 == 0x80:
+            position -= 1
+        return position

@@ -1,0 +1,148 @@
+"""Driving the capturing automaton over bytes: histories, commitment, recovery.
+
+One history (a linked list of events) is kept per reading; as soon as all readings share an event it
+is handed to the builder. Where a call breaks, its text is given back as content and reading goes
+on behind it; nothing is lost and nothing raises.
+"""
+
+from __future__ import annotations
+
+from ...compiler.automaton.capturing import DEAD, CapturingAutomaton
+from ...compiler.automaton.words import expected_words
+from ...compiler.origin import Origin, Problem
+from .build import Builder, Frame
+
+History = tuple["History", tuple[int, ...], int] | None
+"""(what was before, events, position of the byte they precede)."""
+
+
+class Run:
+    """One text being read.
+
+    Args:
+        automaton: the reading grammar from its start.
+        resume: the reading grammar from where content goes on, after something broke.
+        text: the bytes read so far, shared with `builder`.
+    """
+
+    def __init__(
+        self,
+        automaton: CapturingAutomaton,
+        resume: int,
+        builder: Builder,
+        text: bytearray,
+    ) -> None:
+        self._automaton = automaton
+        self._resume = resume
+        self._builder = builder
+        self._text = text
+        self._config = automaton.start
+        self._histories: list[History] = [None]
+        self.position = 0
+        self.problems: list[Problem] = []
+
+    def feed(self, data: bytes) -> None:
+        """Read more bytes of well-formed UTF-8 (whole characters at a time)."""
+        self._text += data
+        end = len(self._text)
+        text = self._text
+        step = self._automaton.step
+        config, histories, at = self._config, self._histories, self.position
+        while at < end:
+            found = step(config, text[at])
+            if found.target == DEAD:
+                self._config, self._histories, self.position = config, histories, at
+                at = self._recover(at)
+                config, histories = self._config, self._histories
+                continue
+            if found.moves is not None:
+                histories = [
+                    (histories[m.source], m.events, at) if m.events else histories[m.source]
+                    for m in found.moves
+                ]
+                if len(histories) == 1:
+                    self._commit(histories[0])
+                    histories = [None]
+            config = found.target
+            at += 1
+        self._config, self._histories, self.position = config, histories, at
+
+    def _commit(self, history: History) -> None:
+        """Hand a history's events to the builder, oldest first."""
+        steps = []
+        while history is not None:
+            history, events, position = history
+            steps.append((events, position))
+        for events, position in reversed(steps):
+            for event in events:
+                self._builder.event(event, position)
+
+    def _recover(self, at: int) -> int:
+        """No reading goes on at `at`: say so, give the text back, go on reading content."""
+        start = at
+        while start > 0 and self._text[start] & 0xC0 == 0x80:
+            start -= 1
+        threads = self._automaton.threads(self._config)
+        expected = expected_words(self._automaton.core, threads)
+        self._commit(self._histories[0])
+        call = self._builder.abandon(start)
+        self.problems.append(self._broken(call, start, expected))
+        self._config, self._histories = self._resume, [None]
+        return start
+
+    def _broken(self, call: Frame | None, at: int, expected: tuple[str, ...]) -> Problem:
+        found = bytes(self._text[at : at + 24]).decode("utf-8", "ignore")
+        wanted = " or ".join(expected[:4]) or "nothing more"
+        where = f"the call of '{call.name}'" if call and call.name else "the calls"
+        return Problem(
+            "broken-call",
+            f"{where} break off at byte {at}: expected {wanted}, found {found!r}"
+            if not call
+            else f"{where} breaks off at byte {at}: expected {wanted}, found {found!r}",
+            Origin(tool=call.name if call else None),
+        )
+
+    def settle(self) -> int:
+        """Commit what all readings share; -> the position up to which the innermost open capture
+        is sure to reach."""
+        if len(self._histories) == 1:
+            self._commit(self._histories[0])
+            self._histories = [None]
+            return self.position
+        flat = [_flat(h) for h in self._histories]
+        shared = 0
+        shortest = min(len(f) for f in flat)
+        while shared < shortest and all(f[shared] == flat[0][shared] for f in flat):
+            shared += 1
+        for event, position in flat[0][:shared]:
+            self._builder.event(event, position)
+        rest = [f[shared:] for f in flat]
+        self._histories = [_linked(f) for f in rest]
+        return min((f[0][1] for f in rest if f), default=self.position)
+
+    def close(self) -> bool:
+        """The text has ended. -> whether it may end here."""
+        final = self._automaton.final(self._config)
+        if final is not None:
+            index, events = final
+            self._commit(self._histories[index])
+            for event in events:
+                self._builder.event(event, self.position)
+            return True
+        self._commit(self._histories[0])
+        return False
+
+
+def _flat(history: History) -> list[tuple[int, int]]:
+    steps = []
+    while history is not None:
+        history, events, position = history
+        steps.append((events, position))
+    return [(event, position) for events, position in reversed(steps) for event in events]
+
+
+def _linked(flat: list[tuple[int, int]]) -> History:
+    history: History = None
+    for event, position in flat:
+        history = (history, (event,), position)
+    return history
