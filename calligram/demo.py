@@ -53,7 +53,8 @@ class Job:
     prompts: list[str]
     max_tokens: int
     grammar: str
-    reader: parser.Parser
+    longest: int | None
+    reader: parser.Reader
     validators: dict[str, Draft202012Validator]
 
 
@@ -95,6 +96,7 @@ def _compile_job(data: dict[str, Any], tools: list[dict[str, Any]]) -> Job:
         prompts=data["prompts"],
         max_tokens=data["max_tokens"],
         grammar=gbnf.emit(enforced),
+        longest=enforced.report.longest_call,
         reader=parser.compile(free),
         validators={f["name"]: Draft202012Validator(f["parameters"]) for f in functions},
     )

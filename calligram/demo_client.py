@@ -58,7 +58,8 @@ def running_server(model: Path) -> Iterator[str]:
     Raises:
         DemoError: it did not come up; the end of its log is in the message.
     """
-    command = [sys.executable, "-m", "calligram.demo_server", str(model)]
+    # As a script without its folder on the path: it needs nothing of calligram, installed or not.
+    command = [sys.executable, "-P", str(Path(__file__).with_name("demo_server.py")), str(model)]
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log

@@ -1,4 +1,4 @@
-"""llama.cpp's server in a process of its own: `python -m calligram.demo_server MODEL`.
+"""llama.cpp's server in a process of its own: `python demo_server.py MODEL`.
 
 Writes its address as one line to standard output once it is up, and ends when standard input
 closes, so that it never outlives the process that started it.

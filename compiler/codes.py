@@ -86,7 +86,19 @@ LINT: Final[Codes] = {
     "unknown-hole": "Braces that look like a hole but are literal text.",
 }
 
-TOOLS: Final[Codes] = {}
+TOOLS: Final[Codes] = {
+    "duplicate-tool": "Two tools have one name.",
+    "invalid-json": "The tool definitions are not JSON.",
+    "invalid-option": "An option has a value that it does not know.",
+    "invalid-tool": "A definition is not in a form that is known, or has no usable name.",
+    "invalid-tool-choice": "`tool_choice` is not in a form that is known.",
+    "invalid-tools": "The tool definitions are not a list of definitions.",
+    "no-tools": "There is no tool, or none is left.",
+    "text-too-deep": "The JSON is nested too deeply.",
+    "text-too-large": "The tool definitions are too long.",
+    "too-many-tools": "More tools than the limit.",
+    "unknown-tool": "`tool_choice` names a tool that is not offered.",
+}
 
 SCHEMAS: Final[Codes] = {
     "invalid-pattern": "Not a regular expression.",
@@ -110,7 +122,9 @@ GRAMMARS: Final[Codes] = {
     "automaton-too-ambiguous": "Too many readings of one text at once.",
     "automaton-too-large": "The automaton reaches the limit.",
     "empty-loop": "Something that may be empty repeats without end.",
+    "invalid-call": "Calls to render are not a list of names with arguments.",
     "left-recursion": "A rule can begin with itself.",
+    "not-accepted": "The schemas do not allow these calls.",
     "not-carryable": "The notation cannot carry this value.",
     "undefined-rule": "A rule is used but not defined.",
     "unproductive-rule": "A rule matches no finite text.",

@@ -17,10 +17,16 @@ BAD_TOOLS: dict[str, tuple[str | bytes, int, str]] = {
     "no tools": ("[]", 2, "tools.json"),
     "no name": ('[{"input_schema": {}}]', 2, "tools.json"),
     "two of one name": (json.dumps([{"name": "t"}] * 2), 2, "'t'"),
-    "deep JSON": ("[" * 100_000, 2, "tools.json"),
+    "deep JSON": ("[" * 100_000, 3, "tools.json"),
     "unknown type": (one_tool({"type": "dict"}), 3, "error[unknown-type]"),
     "clashing bounds": (
-        one_tool({"type": "object", "properties": {"n": {"minimum": 5, "maximum": 3}}}, "n"),
+        one_tool(
+            {
+                "type": "object",
+                "properties": {"n": {"type": "integer", "minimum": 5, "maximum": 3}},
+            },
+            "n",
+        ),
         3,
         "/properties/n",
     ),

@@ -194,7 +194,7 @@ def is_maker(function: ast.expr) -> bool:
         name = getattr(function.value, "id", "")
         return name.endswith("Error") or name == "LimitExceeded"
     name = getattr(function, "attr", getattr(function, "id", ""))
-    return name.lstrip("_") in ("Problem", "problem", "refuse")
+    return name.lstrip("_") in ("Problem", "fail", "problem", "refuse", "wrong")
 
 
 def strings(value: ast.expr) -> set[str]:

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.text import Text as Line
 
+from ..compiler.verdict import Verdict
 from .caret import caret_lines, character_index, line_and_column
 from .compiling import compile_grammar
 from .exit_codes import ExitCode
@@ -16,6 +17,9 @@ from .options import CompileOptions, Json, takes_compile_options
 from .problems import visible
 from .texts import Text, TextFile, the_text
 
+SENTENCE = 6
+"""A verdict's message names this many continuations; more are listed."""
+
 
 @takes_compile_options
 def check(
@@ -23,7 +27,8 @@ def check(
 ) -> None:
     """Try a text: is it accepted, and if not, where is it refused and what could stand there."""
     the = the_text(text, text_file, options.tools)
-    verdict = compile_grammar(options).check(the)
+    grammar = compile_grammar(options)
+    verdict = grammar.check(the)
     if as_json:
         document = {
             "accepted": verdict.accepted,
@@ -35,26 +40,25 @@ def check(
     elif verdict.accepted:
         write_out("accepted\n")
     else:
-        show_refusal(the, verdict.position, verdict.expected, verdict.message)
+        show_refusal(the, verdict)
+        if the.endswith("\n") and grammar.check(the[:-1]):
+            write_out("without its final line break the text is accepted\n")
     if not verdict.accepted:
         raise typer.Exit(ExitCode.REFUSED)
 
 
-def show_refusal(text: str, position: int, expected: tuple[str, ...], message: str) -> None:
+def show_refusal(text: str, verdict: Verdict) -> None:
     """The place with a caret, then the words."""
     console = Console(highlight=False, soft_wrap=True)
     width = console.width
-    index = character_index(text, position)
+    index = character_index(text, verdict.position)
     line, column = line_and_column(text, index)
-    lines = [f"refused at byte {position} (line {line}, column {column}): {visible(message)}"]
+    lines = [f"refused at byte {verdict.position} (line {line}, column {column})"]
     lines += caret_lines(text, index, width)
-    if len(expected) == 1:
-        lines.append(f"expected {visible(expected[0])}")
-    elif expected:
-        lines.append("expected one of:")
-        lines += [f"  {visible(e)}" for e in expected]
-    if text.endswith("\n") and index == len(text) - 1:
-        lines.append("the text ends with a line break, which counts; without it, it might fit")
+    lines.append(visible(verdict.message))
+    if len(verdict.expected) > SENTENCE:
+        lines.append("all that could stand there:")
+        lines += [f"  {visible(e)}" for e in verdict.expected]
     with console.capture() as capture:
         for n, shown in enumerate(lines):
             caret = shown.strip() == "^"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import compile_tools
 from ..compiler.compiled import CompiledGrammar
-from ..compiler.errors import CalligramError, SchemaError, ToolError
+from ..compiler.errors import CalligramError, SpecError
 from .files import read_text, shown
 from .options import CompileOptions, parse_bounds
 from .problems import named
@@ -14,7 +14,7 @@ def compile_grammar(options: CompileOptions) -> CompiledGrammar:
     """Read the tools and compile them.
 
     Raises:
-        CalligramError: with the tools' file filled in where a problem is about them.
+        CalligramError: with the tools' file filled in unless it is about the dialect.
     """
     bounds = parse_bounds(options.bounds)
     text = read_text(options.tools)
@@ -33,13 +33,10 @@ def compile_grammar(options: CompileOptions) -> CompiledGrammar:
             openapi=options.openapi,
             whitespace=None if options.whitespace == "exact" else options.whitespace,
         )
+    except SpecError:
+        raise
     except CalligramError as error:
-        about_tools = isinstance(error, (ToolError, SchemaError))
-        problems = [
-            named([p], shown(options.tools))[0] if about_tools or p.origin.tool else p
-            for p in error.problems
-        ]
-        raise type(error)(problems) from None
+        raise type(error)(named(error.problems, shown(options.tools))) from None
 
 
 def tool_choice(options: CompileOptions) -> str | dict[str, object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -38,7 +39,7 @@ def parse(
             "content": result.content,
             "reasoning": result.reasoning,
             "problems": [p.to_json() for p in result.problems],
-            "incomplete": result.incomplete,
+            "incomplete": asdict(result.incomplete) if result.incomplete else None,
         }
         write_out(dump(document))
     else:
