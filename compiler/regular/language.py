@@ -17,7 +17,7 @@ from ..origin import Origin
 from . import formats, table
 from .avoid import avoid
 from .dfa import Dfa
-from .regex_compile import compile_regex
+from .regex_compile import compile_regex, split_length
 from .regex_parser import RegexSyntaxError, RegexUnsupported, parse_regex
 from .table import Table, TooLarge
 from .words import word_table
@@ -30,6 +30,7 @@ MAX_DEPTH = 50
 class _Pattern:
     source: str
     origin: Origin = field(compare=False)
+    any_length: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +220,31 @@ class Language:
         """Whether the whole text is in the language."""
         return self.dfa.accepts(text)
 
+    def split_length(self) -> tuple[Language, int, int | None]:
+        """A language and length bounds (code points) that together are this language.
+
+        Worth asking before ``.dfa`` wherever lengths can be counted beside an automaton:
+        `^(?=.{1,253}$)...` costs a counter then, not a state for each length and position. The
+        total lengths of formats (a host name's 253) are found here only: see
+        :data:`.formats.FORMAT_LENGTHS`.
+        """
+        match self._node:
+            case _Pattern(source, origin, False):
+                _, low, high = split_length(parse_regex(source))
+                if (low, high) == (0, None):
+                    return self, 0, None
+                return Language(_Pattern(source, origin, any_length=True)), low, high
+            case _Format(name) if name in formats.FORMAT_LENGTHS:
+                return self, *formats.FORMAT_LENGTHS[name]
+            case _And(items):
+                parts = [item.split_length() for item in items]
+                whole = parts[0][0]
+                for part, _, _ in parts[1:]:
+                    whole = whole & part
+                highs = [high for _, _, high in parts if high is not None]
+                return whole, max(low for _, low, _ in parts), min(highs, default=None)
+        return self, 0, None
+
     @property
     def what(self) -> str:
         """The language in a few words, for messages; never determinises."""
@@ -252,8 +278,8 @@ def _items(language: Language, kind: type[_And] | type[_Or]) -> tuple[Language, 
 
 def _make(node: _Node) -> Table:
     match node:
-        case _Pattern(source):
-            return compile_regex(source)
+        case _Pattern(source, _, any_length):
+            return compile_regex(source, any_length)
         case _Format(name):
             return formats.format_table(name)
         case _Words(words):

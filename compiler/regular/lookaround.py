@@ -153,6 +153,7 @@ class _Construction:
             by_state.setdefault(state, []).append(owed)
         if len(by_state) == len(distinct):
             return distinct
+        self.work -= sum(len(several) ** 2 for several in by_state.values())
         return frozenset(
             (state, owed)
             for state, several in by_state.items()

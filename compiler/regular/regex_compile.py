@@ -10,23 +10,66 @@ from functools import lru_cache
 
 from . import lookaround, nfa
 from .nfa import DONE, Nfa
-from .regex_ast import EMPTY, END, START, Alt, Cat, Node, Rep, has_look, nullable
+from .regex_ast import (
+    ANY,
+    EMPTY,
+    END,
+    START,
+    Alt,
+    Cat,
+    Look,
+    Node,
+    Rep,
+    Set,
+    has_look,
+    nullable,
+)
 from .regex_parser import parse_regex
 from .table import MAX_STATES, Row, Table, TooLarge, minimise
 
 MAX_WORK = 3_000_000
-"""Most steps of single threads in one subset construction (about a second or two)."""
+"""Most steps of single threads in one subset construction (about a second)."""
+
+MAX_LOOKAROUND_WORK = 500_000
+"""The same where threads carry obligations and so cost more (a second or two)."""
 
 
 @lru_cache(maxsize=512)
-def compile_regex(source: str) -> Table:
+def compile_regex(source: str, any_length: bool = False) -> Table:
     """The automaton of the texts in which the pattern is found, trim and minimal.
+
+    Args:
+        any_length: without what :func:`split_length` finds.
 
     Raises:
         TooLarge: a limit on positions, states or work was reached.
         RegexSyntaxError, RegexUnsupported: as :func:`parse_regex`.
     """
-    return compile_tree(parse_regex(source))
+    tree = parse_regex(source)
+    return compile_tree(split_length(tree)[0] if any_length else tree)
+
+
+def split_length(node: Node) -> tuple[Node, int, int | None]:
+    """The tree without the lengths it asks for ahead of all else, and those: `^(?=.{1,9}$)a+$`.
+
+    A length as a lookahead multiplies the states of the rest; as bounds beside it, it is a counter.
+    """
+    low, high = 0, None
+    if not isinstance(node, Cat) or not node.items or node.items[0] != START:
+        return node, low, high
+    kept: list[Node] = [START]
+    rest = list(node.items[1:])
+    while rest and isinstance(rest[0], Look):
+        look = rest.pop(0)
+        match look:
+            case Look(Cat((Rep(Set() as chars, least, most), last)), True, False) if last == END:
+                low = max(low, least)
+                high = most if high is None else min(high, high if most is None else most)
+                if chars != ANY:
+                    kept.append(Look(Cat((Rep(chars, 0, None), END)), True, False))
+            case _:
+                kept.append(look)
+    return Cat((*kept, *rest)), low, high
 
 
 def compile_tree(node: Node) -> Table:
@@ -43,7 +86,7 @@ def compile_tree(node: Node) -> Table:
     if not from_start:
         entry = machine.anywhere(entry)
     if machine.assertions:
-        return minimise(lookaround.determinise(machine, entry, MAX_WORK))
+        return minimise(lookaround.determinise(machine, entry, MAX_LOOKAROUND_WORK))
     return minimise(determinise(machine, entry))
 
 

@@ -101,10 +101,12 @@ class _Parser(Escapes):
             self.at += 1
             if len(self.stack) == 1:
                 raise RegexSyntaxError("unmatched )", start)
-            node = self.stack.pop().close()
+            closed = self.stack.pop()
+            node, repeatable = closed.close(), closed.look is None
         else:
             node = self._atom()
-        self.stack[-1].items.append(self._quantified(node))
+            repeatable = isinstance(node, Set)
+        self.stack[-1].items.append(self._quantified(node, repeatable))
 
     def _open(self) -> None:
         start = self.at
@@ -193,12 +195,12 @@ class _Parser(Escapes):
             return _NO_WORD_BOUNDARY
         return Set(self.escape(start))
 
-    def _quantified(self, node: Node) -> Node:
+    def _quantified(self, node: Node, repeatable: bool) -> Node:
         start = self.at
         bounds = self._quantifier()
         if bounds is None:
             return node
-        if isinstance(node, Look) or node in (_WORD_BOUNDARY, _NO_WORD_BOUNDARY):
+        if not repeatable:
             raise RegexSyntaxError("nothing to repeat: an assertion has no repeat", start)
         if self.source.startswith("?", self.at):
             self.at += 1  # Lazy: which match comes first is no matter for the language.
