@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from math import isqrt
 from typing import TypeAlias
 
@@ -64,7 +65,7 @@ class Full:
 
 Place: TypeAlias = "Ending | Blocked | Short | Full"
 Goals: TypeAlias = dict[int, tuple[int, ...]]
-Step: TypeAlias = tuple[Expr, "tuple[Place, ...]"]
+Step: TypeAlias = "tuple[Expr | Place, ...]"
 
 
 def expand_regular(grammar: Grammar) -> Grammar:
@@ -100,6 +101,9 @@ class RegularExpander:
         return self._known[key]
 
 
+PLACES = (Ending, Blocked, Short, Full)
+
+
 class _TooMany(Exception):
     """The rules being collected are more than were allowed."""
 
@@ -113,7 +117,7 @@ class _Expansion:
         self.counts = counts
         self.maker = maker
         self.core = [q for q in counts.states if counts.longest[q] is None]
-        self.loops = {q for q in counts.states if edges.is_loop(q) and q in edges.accepting}
+        self.loops = {q for q in counts.states if edges.is_loop(q)}
         self.exits = {q for q in counts.states if counts.longest[q] is not None}
         self.longest_exit = max((counts.longest[q] or 0 for q in self.exits), default=0)
         self.block = 0
@@ -121,6 +125,7 @@ class _Expansion:
         self._labels: dict[int, Expr] = {}
         self._leave: dict[int, int] | None = None
         self._goals: list[Goals] = []
+        self._tails = self._single_ways()
 
     def expand(self) -> Expr:
         node = self.node
@@ -135,7 +140,7 @@ class _Expansion:
         except _TooMany:
             pass
         if node.max is not None and self._blocks_pay():
-            self.block = max(2, isqrt(node.max - node.min))
+            self.block = self._block_size()
             start = self.ending(self.edges.start, node.min, node.max)
         try:
             return self.build(start, self.collect(start, PRODUCT_RULES))
@@ -152,7 +157,17 @@ class _Expansion:
         """Whether blocks are expected to take far fewer rules than counting step by step."""
         assert self.node.max is not None
         span, core = self.node.max - self.node.min, len(self.core)
-        return 2 * isqrt(span) * core * (core + 1) * 3 < span * core
+        block = self._block_size()
+        heads = len({self.back(state, block - 1)[0] for state in self.core})
+        blocked = core * (core + 1) * (span // block) + core * (heads + 1) * block
+        return 2 * blocked < span * core
+
+    def _block_size(self) -> int:
+        """The size that balances the rules of a block with those that choose among blocks."""
+        assert self.node.max is not None
+        core = len(self.core)
+        heads = len({self.back(state, core)[0] for state in self.core})
+        return max(2, isqrt((self.node.max - self.node.min) * (core + 1) // (heads + 1)))
 
     def collect(self, start: Place, limit: int) -> dict[Place, list[Step] | None]:
         """Every place that `start` leads to, breadth first, with its steps; None: a repeat."""
@@ -166,11 +181,10 @@ class _Expansion:
                         entries[place.state] = entries.get(place.state, 0) + 1
                     continue
                 steps = places[place] = list(self.steps(place))
-                for _, following in steps:
-                    for after in following:
-                        if after not in places:
-                            places[after] = None
-                            queue.append(after)
+                for item in chain.from_iterable(steps):
+                    if isinstance(item, PLACES) and item not in places:
+                        places[item] = None
+                        queue.append(item)
                 if len(places) > limit:
                     raise _TooMany
             often = {q for q, times in entries.items() if times > LOOP_ENTRIES}
@@ -182,7 +196,7 @@ class _Expansion:
     def build(self, start: Place, places: dict[Place, list[Step] | None]) -> Expr:
         """Rules for all places but the start, whose body is returned."""
         names = {place: self.maker.fresh() for place in places if place != start}
-        back = any(start in after for steps in places.values() if steps for _, after in steps)
+        back = any(start in step for steps in places.values() if steps for step in steps)
         if back:
             names[start] = self.maker.fresh()
         for place in names:
@@ -196,12 +210,13 @@ class _Expansion:
             return repeat
         loops: list[Expr] = []
         options: list[Expr] = []
-        for label, following in steps:
-            if following == (place,):
-                loops.append(self.label(label))
-            else:
-                refs = tuple(RuleRef(names[after]) for after in following)
-                options.append(flatten((self.label(label), *refs)))
+        for step in steps:
+            items = tuple(
+                RuleRef(names[item]) if isinstance(item, PLACES) else self.label(item)
+                for item in step
+                if item != place
+            )
+            (loops if step[-1:] == (place,) else options).append(flatten(items))
         exits = factor(tuple(options)) if options else EMPTY
         return flatten((Repeat(factor(tuple(loops)), 0, None), exits)) if loops else exits
 
@@ -243,40 +258,43 @@ class _Expansion:
             case Full(state, left, goal):
                 yield from self._full_steps(state, left, goal)
 
+    def to_ending(self, label: Expr, target: int, low: int, high: int | None) -> Step:
+        if target == self.edges.final:
+            return (label,)
+        return label, self.ending(target, low, high)
+
     def _ending_steps(self, state: int, low: int, high: int | None) -> Iterator[Step]:
         for label, target, count in self.edges.out[state]:
             after = None if high is None else high - count
             needed = max(0, low - count)
             if after is not None and after < 0 or not self.counts.feasible(target, needed, after):
                 continue
-            yield label, (self.ending(target, needed, after),)
-        if state in self.edges.accepting and low == 0:
-            yield EMPTY, ()
+            yield self.to_ending(label, target, needed, after)
 
     def _blocked_steps(self, state: int, high: int) -> Iterator[Step]:
         if self.short_feasible(state, self.block):
-            yield EMPTY, (Short(state, self.block),)
+            yield (Short(state, self.block),)
         rest = high - self.block
         for goal in self.goals(state, self.block):
             if self.counts.feasible(goal, 0, rest):
-                yield EMPTY, (Full(state, self.block, goal), self.ending(goal, 0, rest))
+                before, labels = self.back(goal, self.block - 1)
+                full = Full(state, self.block - len(labels), before)
+                yield full, *labels, self.ending(goal, 0, rest)
 
     def _short_steps(self, state: int, left: int) -> Iterator[Step]:
         for label, target, count in self.edges.out[state]:
             if target in self.exits:
-                yield label, (self.ending(target, 0, None),)
+                yield self.to_ending(label, target, 0, None)
             elif self.short_feasible(target, left - count):
-                yield label, (Short(target, left - count),)
-        if state in self.edges.accepting:
-            yield EMPTY, ()
+                yield label, Short(target, left - count)
 
     def _full_steps(self, state: int, left: int, goal: int) -> Iterator[Step]:
         for label, target, count in self.edges.out[state]:
             if left == 1 and count:
                 if target == goal:
-                    yield label, ()
+                    yield (label,)
             elif target not in self.exits and goal in self.goals(target, left - count):
-                yield label, (Full(target, left - count, goal),)
+                yield label, Full(target, left - count, goal)
 
     def short_feasible(self, state: int, left: int) -> bool:
         """Whether a `Short` place has any text."""
@@ -289,7 +307,7 @@ class _Expansion:
         ways = {}
         for state in self.core:
             edges = self.edges.out[state]
-            ready = state in self.edges.accepting or any(t in self.exits for _, t, _ in edges)
+            ready = any(target in self.exits for _, target, _ in edges)
             ways[state] = 0 if ready else 1 << 62
         changed = True
         while changed:
@@ -323,11 +341,42 @@ class _Expansion:
                         changed = True
         return {state: tuple(sorted(found)) for state, found in sets.items()}
 
+    def _single_ways(self) -> dict[int, tuple[Expr, int]]:
+        """The core states with a single edge in, which counts, from another state like that.
+
+        Being at such a state after n counts is being at the source after n - 1 and reading the
+        label, so that all of a chain of them can share the rules that lead to its head.
+        """
+        into: dict[int, list[tuple[Expr, int, int]]] = {state: [] for state in self.counts.states}
+        for source, out in self.edges.out.items():
+            for label, target, count in out:
+                into[target].append((label, source, count))
+        return {
+            state: into[state][0][:2]
+            for state in self.core
+            if len(into[state]) == 1
+            and into[state][0][2] == 1
+            and into[state][0][1] != state
+            and all(count for _, _, count in into[into[state][0][1]])
+        }
+
+    def back(self, state: int, most: int) -> tuple[int, tuple[Expr, ...]]:
+        """Where the single way to `state` begins, and the labels on it, `most` at most."""
+        labels: list[Expr] = []
+        seen = {state}
+        while state in self._tails and len(labels) < most and self._tails[state][1] not in seen:
+            label, state = self._tails[state]
+            seen.add(state)
+            labels.append(label)
+        return state, tuple(reversed(labels))
+
     def unit(self, state: int) -> Expr:
         """One turn of a state that only loops."""
         if state not in self._units:
-            labels = tuple(self.label(label) for label, _, _ in self.edges.out[state])
-            self._units[state] = factor(labels)
+            edges = self.edges.out[state]
+            self._units[state] = factor(
+                tuple(self.label(label) for label, target, _ in edges if target == state)
+            )
         return self._units[state]
 
     def label(self, label: Expr) -> Expr:

@@ -42,7 +42,7 @@ class Counts:
             for _, target, count in out:
                 into[target].append((state, count))
         best: dict[int, int] = {}
-        queue = deque((state, 0) for state in self.states if state in self.edges.accepting)
+        queue = deque([(self.edges.final, 0)])
         while queue:
             state, count = queue.popleft()
             if state in best:

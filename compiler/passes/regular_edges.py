@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..grammar import Expr, Machine, children
+from ..grammar import EMPTY, Expr, Machine, children
 from .factor import characters, factor
-from .rewrite import flatten
+from .rewrite import flatten, is_empty
 
 LABEL_NODES = 24
 """Nodes of a label that may be said twice when a state is folded away."""
@@ -22,16 +22,24 @@ Edge = tuple[Expr, int, int]
 
 @dataclass(slots=True, eq=False)
 class Edges:
-    """``out[q]``: edges in order of their first character; states folded away have none."""
+    """``out[q]``: edges in order of their first character; states folded away are no keys.
+
+    The end of the text is an edge to `final`, which has no edges.
+    """
 
     out: dict[int, list[Edge]]
-    accepting: frozenset[int]
+    final: int
     start: int = 0
 
     def is_loop(self, state: int) -> bool:
-        """Whether all edges of `state` lead back to it, each counting one character."""
+        """Whether `state` either ends or leads back to itself, counting one character."""
         edges = self.out[state]
-        return bool(edges) and all(t == state and count == 1 for _, t, count in edges)
+        back = [count for _, target, count in edges if target == state]
+        return 0 < len(back) == len(edges) - 1 and all(back) and self.may_end(state)
+
+    def may_end(self, state: int) -> bool:
+        """Whether the text may end at `state` with nothing more."""
+        return any(target == self.final and is_empty(label) for label, target, _ in self.out[state])
 
 
 def edges_of(machine: Machine) -> Edges:
@@ -44,7 +52,11 @@ def edges_of(machine: Machine) -> Edges:
         out[state] = [
             (characters(ranges), target, counts) for (target, counts), ranges in grouped.items()
         ]
-    edges = Edges(out, machine.accepting)
+    final = len(out)
+    for state in sorted(machine.accepting):
+        out[state].append((EMPTY, final, 0))
+    out[final] = []
+    edges = Edges(out, final)
     _fold(edges)
     return edges
 
@@ -52,8 +64,8 @@ def edges_of(machine: Machine) -> Edges:
 def _fold(edges: Edges) -> None:
     """Fold states into labels, until nothing more can be folded.
 
-    A state can go if it is neither the start nor accepting, has no edge to itself, and has a
-    single edge in or a single edge out. Labels are said once for each edge of the other side.
+    A state can go if it is not the start, has no edge to itself, and has a single edge in or a
+    single edge out. Labels are said once for each edge of the other side.
     """
     incoming: dict[int, dict[int, int]] = {state: {} for state in edges.out}
     for source, outgoing in edges.out.items():
@@ -62,7 +74,7 @@ def _fold(edges: Edges) -> None:
     queue = sorted(edges.out, reverse=True)
     while queue:
         state = queue.pop()
-        if state not in edges.out or state == edges.start or state in edges.accepting:
+        if state not in edges.out or state == edges.start:
             continue
         out, into = edges.out[state], incoming[state]
         ins = sum(into.values())

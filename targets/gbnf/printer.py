@@ -159,6 +159,8 @@ class Printer:
             case Literal(text):
                 level = Level.SINGLE if len(text) == 1 else Level.ATOM
                 return Fragment(spelling.literal(text), level)
+            case Chars(((low, high),)) if low == high:
+                return Fragment(spelling.literal(chr(low)), Level.SINGLE)
             case Chars(ranges):
                 return Fragment(spelling.characters(ranges), Level.SINGLE)
             case Sequence(items):
