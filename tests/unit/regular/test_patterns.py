@@ -269,3 +269,24 @@ def test_agrees_with_interegular(source: str) -> None:
     machine = interegular.parse_pattern(source).to_fsm()
     for word in WORDS:
         assert found.accepts(word) == machine.accepts(word), (source, word)
+
+
+@pytest.mark.parametrize(
+    ("source", "low", "high", "accepts", "rejects"),
+    [
+        ("^(?=.{1,253}$)(?:[a-z]{1,63}\\.)+$", 1, 253, ["a.", "ab.c."], ["", "a"]),
+        ("^(?=.{3,}$)(?=[^]{0,9}$)a*$", 3, 9, ["", "aaa"], ["b"]),
+        ("^(?=.{2,5}$)[^]*$", 2, 5, ["a"], ["a\nb"]),
+        ("^(?!.{9}$)a*$", 0, None, ["aa"], ["a" * 9]),
+        ("a", 0, None, ["xa"], ["x"]),
+    ],
+)
+def test_a_length_asked_for_ahead_is_split_off(
+    source: str, low: int, high: int | None, accepts: list[str], rejects: list[str]
+) -> None:
+    rest, *bounds = language(source).split_length()
+    assert bounds == [low, high]
+    assert [text for text in accepts if not rest.accepts(text)] == []
+    assert [text for text in rejects if rest.accepts(text)] == []
+    if (high or 0) < 100:
+        assert rest.dfa.with_length(low, high) == language(source).dfa
