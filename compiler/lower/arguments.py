@@ -29,7 +29,7 @@ from ..spec import TokenSpec, TypeAttrSpec
 from ..template import Hole
 from .layout import Layout
 from .shape import Shape, markup
-from .values import Shared, ValueLowering, may_be_empty
+from .values import MAX_KEY, Shared, ValueLowering, may_be_empty
 from .writer import not_carryable, raw_fits
 
 
@@ -124,7 +124,7 @@ class ArgumentsLowering:
         if isinstance(member, OpenKeys):
             bounds = self.shared.bounds
             names = member.names & Language.avoiding(("\n",)) - Language.words([""])
-            high = bounds.string if bounds else None
+            high = min(bounds.string, MAX_KEY) if bounds else None
             return self.values.raw(names, following, 0, high, member.origin)
         name = member.name
         if not name or name != name.strip() or not raw_fits(name, following, self.avoid):

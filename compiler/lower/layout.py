@@ -6,7 +6,7 @@ values, the reading grammar and the writer all take one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..spec import ArgsSpec, DialectSpec, JsonSpec, LiteralsSpec, StringSpec
 from .spelling import StringStyle
@@ -31,6 +31,7 @@ class Layout:
         float_integers: whole numbers may also be spelled with a fraction of zeros.
         is_json: the text is JSON, and can be decoded as such.
         avoid: texts that no raw text may hold.
+        stops: texts that may not occur in the spelled value at all, quoted strings included.
         ascii_only, indent: how it is rendered.
     """
 
@@ -44,6 +45,7 @@ class Layout:
     float_integers: bool = False
     is_json: bool = True
     avoid: tuple[str, ...] = ()
+    stops: tuple[str, ...] = ()
     ascii_only: bool = False
     indent: int | None = None
 
@@ -84,14 +86,22 @@ def styles(spec: StringSpec) -> tuple[StringStyle, ...]:
     return tuple(StringStyle(s.open, s.close, s.escape) for s in (spec, *spec.alternatives))
 
 
-def value_layout(spec: DialectSpec, args: ArgsSpec, json: JsonSpec, gaps: Gaps) -> Layout:
-    """The layout of argument values (in `tagged`: of those that are not plain strings)."""
+def value_layout(
+    spec: DialectSpec, args: ArgsSpec, json: JsonSpec, gaps: Gaps, closer: str = ""
+) -> Layout:
+    """The layout of argument values (in `tagged`: of those that are not plain strings).
+
+    `closer` ends a tagged value wherever it occurs, so no JSON string in one may hold it.
+    """
     avoid = tuple(t.text for t in spec.tokens if t.match == "require")
     containers = args.containers or _CONTAINERS[args.notation]
     whitespace = gaps.most if gaps.flexible else 0
     match containers:
         case "json":
-            return json_layout(json, gaps)
+            tagged = args.notation == "tagged"
+            # What a JSON string has to escape cannot occur in one.
+            stops = (s for s in (closer, *avoid) if s and not set(s) & _ESCAPED) if tagged else ()
+            return replace(json_layout(json, gaps), avoid=avoid, stops=tuple(stops))
         case "python":
             strings = styles(args.string) if args.string else _PYTHON_STRINGS
             named = "literals" in args.model_fields_set
@@ -119,6 +129,8 @@ def value_layout(spec: DialectSpec, args: ArgsSpec, json: JsonSpec, gaps: Gaps) 
                 avoid=avoid,
             )
 
+
+_ESCAPED = {'"', "\\", *map(chr, range(0x20))}
 
 _CONTAINERS = {"json": "json", "tagged": "json", "kwargs": "python", "bare-dict": "recurse"}
 

@@ -197,7 +197,9 @@ class TurnLowering:
 
     def _call(self, shape: Shape) -> RuleRef | None:
         """One call of any tool; what stands before the name is shared, the names are a trie."""
-        layout = value_layout(self.spec, shape.args, shape.json, self.gaps)
+        layout = value_layout(
+            self.spec, shape.args, shape.json, self.gaps, shape.value_closer
+        )
         at = next(i for i, p in enumerate(shape.call) if isinstance(p, Hole) and p.name == "name")
         before = [self._part(p, shape) for p in shape.call[:at]]
         options = []

@@ -52,10 +52,12 @@ from ..regular import numbers
 from ..regular.language import Language
 from .heights import heights, needed
 from .layout import BARE_KEY_STOPS, Layout
+from .loops import bounded_loops
 from .names import Names
 from .spelling import (
     DIGIT,
     NONZERO,
+    Escape,
     StringStyle,
     canonical_character,
     character,
@@ -64,7 +66,17 @@ from .spelling import (
     uncounted,
 )
 from .trie import trie
-from .writer import Writer, write_key
+from .writer import Writer, not_carryable, write_key
+
+_UNIT = (
+    r"(?:[0-9a-cA-CefEF][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2}"
+    r"|[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
+)
+JSON_INSIDE = rf'^(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u{_UNIT}))*$'
+"""The inside of a JSON string as a pattern (RFC 8259 section 7, surrogates only in pairs)."""
+
+MAX_KEY = 256
+"""Code points of an undeclared key, where default bounds hold."""
 
 _WHITESPACE = Chars(((0x09, 0x0A), (0x0D, 0x0D), (0x20, 0x20)))
 
@@ -195,9 +207,6 @@ class ValueLowering:
     ) -> Expr | None:
         """A string in any of the styles; `following` ends raw text where a style has no closer."""
         low, high = value.min_length, value.max_length
-        bounds = self.shared.bounds
-        if high is None and bounds is not None:
-            high = max(bounds.string, low)
         options = []
         for style in styles or self.layout.strings:
             body = self._text(value.language, style, following, low, high, value.origin)
@@ -214,37 +223,75 @@ class ValueLowering:
         high: int | None,
         origin: Origin,
     ) -> Expr | None:
-        """The inside of a string."""
+        """The inside of a string; `high` None: the schema has no bound."""
         quote = style.close[:1]
         if style.escape == "none":
             closer = style.close or following
             return self.raw(language, closer, low, high, origin)
+        bounds = self.shared.bounds
+        if self.layout.stops and style.escape == "json":
+            if language is None:
+                return self._guarded(low, high, origin)
+            language = language & Language.avoiding(self.layout.stops)
         if language is None:
-            key = ("string", style, low, high)
+            if high is None and bounds is not None:
+                high = max(bounds.string, low)
+            key: tuple[object, ...] = ("string", style, low, high)
             char = self._named(
                 ("char", style.escape, quote),
                 f"{style.escape}-char",
                 lambda: character(style.escape, quote),
             )
             return self._named(key, f"{style.escape}-text", lambda: Repeat(char, low, high))
-        machine = self._machine(("spelled", language, style.escape, quote), lambda: spell(
-            language.dfa, style.escape, quote
-        ))
-        return self._regular(machine, low, high, language.what, origin)
+        key = ("spelled", language, style.escape, quote)
+        return self._regular(
+            key, language, style.escape, quote, (low, high), language.what, origin
+        )
 
     def raw(
         self, language: Language | None, closer: str, low: int, high: int | None, origin: Origin
     ) -> Expr | None:
         stops = self.layout.avoid
         if not closer and not stops and language is None:
+            bounds = self.shared.bounds
+            if high is None and bounds is not None:
+                high = max(bounds.string, low)
             return Repeat(Chars(plain("none", "")), low, high)
         free = Language.avoiding(stops, closer)
         what = f"text without {closer!r}" if closer else "text"
+        if language is not None:
+            free, what = language & free, language.what
         key = ("raw", language, closer, stops)
-        machine = self._machine(
-            key, lambda: spell((free if language is None else language & free).dfa, "none", "")
+        return self._regular(key, free, "none", "", (low, high), what, origin)
+
+    def _guarded(self, low: int, high: int | None, origin: Origin) -> Expr | None:
+        """A JSON string's inside, any spelling, in which no stop of the notation around occurs."""
+        stops = self.layout.stops
+        spelled = Language.pattern(JSON_INSIDE, origin=Origin()) & Language.avoiding(stops)
+        bounds = self.shared.bounds
+
+        def build() -> Machine:
+            # A character is complete where the text so far is a whole string's inside.
+            dfa = spelled.dfa
+            rows = (
+                tuple((a, b, t, int(t in dfa.accepting)) for a, b, t in row)
+                for row in dfa.transitions
+            )
+            return Machine(tuple(rows), dfa.accepting)
+
+        machine = self._machine(("guarded", stops), build)
+        what = f"text without {stops[0]!r}"
+        if high is not None or bounds is None or low > 0:
+            if high is None and bounds is not None:
+                high = max(bounds.string, low)
+            return Regular(machine, low, high, what, origin)
+        most = bounds.string
+        shared = self.shared
+        return self._named(
+            ("guarded-loops", stops),
+            "guarded-text",
+            lambda: bounded_loops(machine, most, shared.rules, shared.names, "guarded-text"),
         )
-        return self._regular(machine, low, high, language.what if language else what, origin)
 
     def _machine(self, key: object, build: Callable[[], Machine]) -> Machine:
         found = self.shared.machines.get(key)
@@ -253,11 +300,43 @@ class ValueLowering:
         return found
 
     def _regular(
-        self, machine: Machine, low: int, high: int | None, what: str, origin: Origin
+        self,
+        key: tuple[object, ...],
+        language: Language,
+        escape: Escape,
+        quote: str,
+        window: tuple[int, int | None],
+        what: str,
+        origin: Origin,
     ) -> Expr | None:
-        if not liveness(machine).live(0, low, high):
+        """The spelled words of a language, `window` many characters long.
+
+        A bound that the schema has is exact. Without one, each loop is bounded by itself, which
+        takes a few rules a state instead of one for each state and length.
+        """
+        low, high = window
+        bounds = self.shared.bounds
+        if high is not None or bounds is None:
+            machine = self._machine(key, lambda: spell(language.dfa, escape, quote))
+            if not liveness(machine).live(0, low, high):
+                return None
+            return Regular(machine, low, high, what, origin)
+        if low > 0:
+            language = language & longer_than(low)
+        if language.is_empty:
             return None
-        return Regular(machine, low, high, what, origin)
+        hint = "text" if key[0] == "raw" else origin.pointer.rsplit("/", 1)[-1] or "text"
+        return self._named(
+            ("loops", *key, low),
+            hint,
+            lambda: bounded_loops(
+                spell(language.dfa, escape, quote),
+                max(bounds.string, low),
+                self.shared.rules,
+                self.shared.names,
+                hint,
+            ),
+        )
 
     def number(self, value: IntegerValue | NumberValue) -> Expr | None:
         """An integer or number: free ones as a shared rule, bounded ones as an automaton."""
@@ -309,7 +388,10 @@ class ValueLowering:
         for member in value.values:
             for style in (styles or self.layout.strings) if isinstance(member, str) else (None,):
                 try:
-                    texts[self._writer.write(member, None, value.origin, following, style)] = None
+                    text = self._writer.write(member, None, value.origin, following, style)
+                    if any(stop in text for stop in self.layout.stops):
+                        raise not_carryable("the value holds a closing marker", value.origin)
+                    texts[text] = None
                 except RenderError as error:
                     failed = error
         if not texts:
@@ -463,8 +545,10 @@ class ValueLowering:
     def _open_key(self, member: OpenKeys, style: StringStyle) -> Expr | None:
         """Any key of the class, in its canonical spelling."""
         bounds = self.shared.bounds
-        high = bounds.string if bounds else None
+        high = min(bounds.string, MAX_KEY) if bounds else None
         names = member.names
+        if self.layout.stops and style.escape == "json":
+            names = names & Language.avoiding(self.layout.stops)
         if style.escape == "none":
             language = names & bare_keys() if not style.open else names
             body = self.raw(language, style.close or ":", 0, high, member.origin)
@@ -518,6 +602,11 @@ class ValueLowering:
 def may_be_empty(members: Members) -> bool:
     """Can an object of these members have none?"""
     return members.min_count == 0 and not any(k.required for k in members.keys)
+
+
+def longer_than(low: int) -> Language:
+    """Texts of at least `low` code points."""
+    return Language.pattern(rf"^[\s\S]{{{low},}}$", origin=Origin("/minLength"))
 
 
 _BARE: list[Language] = []

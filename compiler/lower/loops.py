@@ -1,0 +1,260 @@
+"""Regular languages with their loops bounded, as rules: what default bounds make of them.
+
+An exact bound on the length needs one rule for each state and count; a default bound need not be
+exact, it must only hold. So each loop of the automaton is bounded by itself: from each strongly
+connected component one state, the hub, is chosen; a *unit* is a path from the hub back to it, and
+units are repeated up to the bound. Paths that would circle inside a unit without passing the hub may
+do so `RESTARTS` times. The language is a subset of the machine's, finite, and a few rules a state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..grammar import EMPTY, Chars, Expr, Machine, Ranges, Repeat, RuleRef, Rules, choice, sequence
+from .names import Names
+
+RESTARTS = 4
+"""How often a unit may fall back without finishing, as in ``</</</``."""
+
+Edges = list[tuple[Ranges, int]]
+
+
+def bounded_loops(machine: Machine, most: int, rules: Rules, names: Names, hint: str) -> Expr:
+    """The machine's texts in which no loop is taken more than `most` times in a row."""
+    return _Loops(machine, most, rules, names, hint).enter(0)
+
+
+class _Loops:
+    def __init__(
+        self, machine: Machine, most: int, rules: Rules, names: Names, hint: str
+    ) -> None:
+        self.most = most
+        self.rules = rules
+        self.names = names
+        self.hint = hint
+        self.accepting = machine.accepting
+        self.edges: list[Edges] = [_edges(row) for row in machine.transitions]
+        self.component = _components(self.edges)
+        self.members: dict[int, list[int]] = {}
+        for state, number in enumerate(self.component):
+            self.members.setdefault(number, []).append(state)
+        self.hubs: dict[int, tuple[int, dict[int, int]]] = {}
+        self._built: dict[tuple[str, int, int], RuleRef] = {}
+
+    # Structure --------------------------------------------------------------------------------
+
+    def loop(self, state: int) -> Expr:
+        """The state's edge to itself, repeated."""
+        own = next((ranges for ranges, t in self.edges[state] if t == state), None)
+        return EMPTY if own is None else Repeat(Chars(own), 0, self.most)
+
+    def inside(self, state: int) -> bool:
+        """Is the state part of a loop of several states?"""
+        return len(self.members[self.component[state]]) > 1
+
+    def hub(self, state: int) -> tuple[int, dict[int, int]]:
+        """The hub of the state's component, and the order in which the others lie behind it."""
+        number = self.component[state]
+        found = self.hubs.get(number)
+        if found is None:
+            members = self.members[number]
+            incoming = dict.fromkeys(members, 0)
+            for source in members:
+                for _, target in self.edges[source]:
+                    if target in incoming and target != source:
+                        incoming[target] += 1
+            hub = max(members, key=lambda s: (incoming[s], -s))
+            found = self.hubs[number] = (hub, self._order(hub))
+        return found
+
+    def _order(self, hub: int) -> dict[int, int]:
+        """Depth-first finishing order from the hub: an edge to a later state is no step back."""
+        number = self.component[hub]
+        done: list[int] = []
+        seen = {hub}
+        stack = [(hub, iter(self.edges[hub]))]
+        while stack:
+            state, rest = stack[-1]
+            for _, target in rest:
+                if target not in seen and self.component[target] == number:
+                    seen.add(target)
+                    stack.append((target, iter(self.edges[target])))
+                    break
+            else:
+                stack.pop()
+                done.append(state)
+        return {state: index for index, state in enumerate(reversed(done))}
+
+    # Rules ------------------------------------------------------------------------------------
+
+    def _rule(self, kind: str, state: int, left: int, build: Callable[[], Expr]) -> RuleRef:
+        key = (kind, state, left)
+        found = self._built.get(key)
+        if found is None:
+            name = self.names.fresh(f"{self.hint}-{kind}{state}")
+            found = self._built[key] = self.rules.define(name, build)
+        return found
+
+    def enter(self, state: int) -> Expr:
+        """All that may follow from a state to the end of the text."""
+        if not self.inside(state):
+            if not self.edges[state]:
+                return EMPTY
+            return self._rule("s", state, 0, lambda: self._plain(state))
+        hub, _ = self.hub(state)
+        if state == hub:
+            return self._rule("h", hub, 0, lambda: self._units(hub))
+        return self._rule("w", state, RESTARTS, lambda: self._way(state, RESTARTS))
+
+    def _ending(self, state: int) -> list[Expr]:
+        return [EMPTY] if state in self.accepting else []
+
+    def _plain(self, state: int) -> Expr:
+        """A state on no loop but its own."""
+        options = [
+            sequence(Chars(ranges), self.enter(target))
+            for ranges, target in self.edges[state]
+            if target != state
+        ]
+        return sequence(self.loop(state), choice(*options, *self._ending(state)))
+
+    def _units(self, hub: int) -> Expr:
+        """Units, then a way out."""
+        unit = self._rule("u", hub, RESTARTS, lambda: self._unit(hub, RESTARTS))
+        return sequence(
+            Repeat(unit, 0, self.most), self._rule("t", hub, RESTARTS, lambda: self._tail(hub, RESTARTS))
+        )
+
+    def _inner(self, state: int, left: int) -> list[tuple[Ranges, int, int]]:
+        """Edges to other states of the component but the hub, with the restarts left behind each."""
+        hub, order = self.hub(state)
+        out = []
+        for ranges, target in self.edges[state]:
+            if target in (hub, state) or self.component[target] != self.component[state]:
+                continue
+            after = left if order[target] > order[state] else left - 1
+            if after >= 0:
+                out.append((ranges, target, after))
+        return out
+
+    def _unit(self, state: int, left: int) -> Expr:
+        """From `state` back to the hub."""
+        hub, _ = self.hub(state)
+        back = [Chars(ranges) for ranges, target in self.edges[state] if target == hub]
+        options: list[Expr] = list(back)
+        for ranges, target, after in self._inner(state, left):
+            if self._returns(target, after):
+                ref = self._rule("u", target, after, lambda t=target, a=after: self._unit(t, a))  # type: ignore[misc]
+                options.append(sequence(Chars(ranges), ref))
+        own = EMPTY if state == hub else self.loop(state)
+        return sequence(own, choice(*options))
+
+    def _tail(self, state: int, left: int) -> Expr:
+        """From `state` to the end of the text without passing the hub again."""
+        hub, _ = self.hub(state)
+        options: list[Expr] = []
+        for ranges, target in self.edges[state]:
+            if self.component[target] != self.component[state]:
+                options.append(sequence(Chars(ranges), self.enter(target)))
+        for ranges, target, after in self._inner(state, left):
+            if self._leaves(target, after):
+                ref = self._rule("t", target, after, lambda t=target, a=after: self._tail(t, a))  # type: ignore[misc]
+                options.append(sequence(Chars(ranges), ref))
+        own = EMPTY if state == hub else self.loop(state)
+        return sequence(own, choice(*options, *self._ending(state)))
+
+    def _way(self, state: int, left: int) -> Expr:
+        """From a state that is not the hub: to the hub and on, or to the end."""
+        hub, _ = self.hub(state)
+        options: list[Expr] = []
+        for ranges, target in self.edges[state]:
+            if target == hub or self.component[target] != self.component[state]:
+                options.append(sequence(Chars(ranges), self.enter(target)))
+        for ranges, target, after in self._inner(state, left):
+            if self._leaves(target, after) or self._returns(target, after):
+                ref = self._rule("w", target, after, lambda t=target, a=after: self._way(t, a))  # type: ignore[misc]
+                options.append(sequence(Chars(ranges), ref))
+        return sequence(self.loop(state), choice(*options, *self._ending(state)))
+
+    def _returns(self, state: int, left: int) -> bool:
+        """Can the hub be reached?"""
+        return self._can(state, left, lambda s, hub: any(t == hub for _, t in self.edges[s]))
+
+    def _leaves(self, state: int, left: int) -> bool:
+        """Can the text end, or the component be left, without passing the hub?"""
+        number = self.component[state]
+        return self._can(
+            state,
+            left,
+            lambda s, _: s in self.accepting
+            or any(self.component[t] != number for _, t in self.edges[s]),
+        )
+
+    def _can(self, state: int, left: int, goal: Callable[[int, int], bool]) -> bool:
+        hub, _ = self.hub(state)
+        seen = {(state, left)}
+        todo = [(state, left)]
+        while todo:
+            here, rest = todo.pop()
+            if goal(here, hub):
+                return True
+            for _, target, after in self._inner(here, rest):
+                if (target, after) not in seen:
+                    seen.add((target, after))
+                    todo.append((target, after))
+        return False
+
+
+def _edges(row: tuple[tuple[int, int, int, int], ...]) -> Edges:
+    """The transitions of a state, one a target, ranges merged."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    for low, high, target, _ in row:
+        ranges = found.setdefault(target, [])
+        if ranges and ranges[-1][1] + 1 == low:
+            ranges[-1] = (ranges[-1][0], high)
+        else:
+            ranges.append((low, high))
+    return [(tuple(ranges), target) for target, ranges in found.items()]
+
+
+def _components(edges: list[Edges]) -> list[int]:
+    """The strongly connected component of each state (Tarjan 1972, iterative)."""
+    size = len(edges)
+    index, low, number = [-1] * size, [0] * size, [-1] * size
+    stack: list[int] = []
+    counter = components = 0
+    for root in range(size):
+        if index[root] >= 0:
+            continue
+        work = [(root, 0)]
+        while work:
+            state, at = work.pop()
+            if at == 0:
+                index[state] = low[state] = counter
+                counter += 1
+                stack.append(state)
+            row = edges[state]
+            descended = False
+            while at < len(row):
+                target = row[at][1]
+                at += 1
+                if index[target] < 0:
+                    work += [(state, at), (target, 0)]
+                    descended = True
+                    break
+                if number[target] < 0:
+                    low[state] = min(low[state], index[target])
+            if descended:
+                continue
+            if low[state] == index[state]:
+                while True:
+                    top = stack.pop()
+                    number[top] = components
+                    if top == state:
+                        break
+                components += 1
+            if work:
+                parent = work[-1][0]
+                low[parent] = min(low[parent], low[state])
+    return number
