@@ -41,7 +41,7 @@ golden: .venv/.test
 	$(BIN)/python -m pytest tests/test_golden.py --update-golden -q
 	git diff --stat -- golden
 
-# Rewrite the generated reference pages.
+# Rewrite generated pages and outputs in examples; read the diff before committing it.
 docs: .venv/.test
 	$(BIN)/python docs/generate.py
 

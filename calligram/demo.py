@@ -27,7 +27,7 @@ from .cli.parse_command import call_line
 from .cli.problems import visible
 from .cli.run import run
 from .compiler.errors import CalligramError
-from .compiler.origin import Origin
+from .compiler.origin import Origin, Problem
 from .demo_client import Answer, ask, find_model, running_server
 from .targets import gbnf, parser
 
@@ -36,7 +36,7 @@ Verdict = Literal["valid", "invalid", "no_call", "incomplete"]
 WORDS: dict[Verdict, str] = {
     "valid": "schema-valid call",
     "invalid": "call that breaks its schema",
-    "no_call": "no call",
+    "no_call": "no call that can be read",
     "incomplete": "cut off at the token limit",
 }
 
@@ -65,6 +65,7 @@ class Outcome:
     text: str
     verdict: Verdict
     calls: list[dict[str, Any]]
+    problems: tuple[Problem, ...]
 
 
 def load_job(path: Path) -> Job:
@@ -104,7 +105,8 @@ def _compile_job(data: dict[str, Any], tools: list[dict[str, Any]]) -> Job:
 
 def judge(job: Job, answer: Answer) -> Outcome:
     """What an answer is worth; `jsonschema` decides, not the grammar."""
-    calls = list(job.reader.parse(answer.text).calls)
+    result = job.reader.parse(answer.text)
+    calls = list(result.calls)
     good = [
         call["name"] in job.validators and job.validators[call["name"]].is_valid(call["arguments"])
         for call in calls
@@ -116,7 +118,7 @@ def judge(job: Job, answer: Answer) -> Outcome:
         verdict = "no_call"
     else:
         verdict = "valid" if all(good) else "invalid"
-    return Outcome(answer.text, verdict, calls)
+    return Outcome(answer.text, verdict, calls, result.problems)
 
 
 def outcomes(job: Job, address: str, count: int) -> Iterator[tuple[str, Outcome, Outcome]]:
@@ -146,16 +148,17 @@ def side_by_side(prompt: str, free: Outcome, held: Outcome) -> Table:
     table.add_column("with grammar", ratio=1, overflow="fold")
     pair = (free, held)
     table.add_row("text", *(Text(visible(o.text.strip())) for o in pair))
-    table.add_row("parsed", *(Text(calls_in_words(o.calls)) for o in pair))
+    table.add_row("parsed", *(Text(reading(o)) for o in pair))
     styles = ["green" if o.verdict == "valid" else "red" for o in pair]
     words = [Text(WORDS[o.verdict], style=s) for o, s in zip(pair, styles, strict=True)]
     table.add_row("verdict", *words)
     return table
 
 
-def calls_in_words(calls: list[dict[str, Any]]) -> str:
-    """One call a line: the name and its arguments."""
-    return visible("\n".join(map(call_line, calls))) or "-"
+def reading(outcome: Outcome) -> str:
+    """One call a line: the name and its arguments; then the first thing that is wrong."""
+    lines = [*map(call_line, outcome.calls), *(p.message for p in outcome.problems[:1])]
+    return visible("\n".join(lines))
 
 
 app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
@@ -201,7 +204,7 @@ def report(
         return
     for name, counts in (("without grammar", free), ("with grammar", held)):
         said = ", ".join(f"{WORDS[k]}: {counts[k]}" for k in WORDS if counts[k] or k == "valid")
-        out.print(f"{name + ':':<17}{total} prompts; {said}")
+        out.print(f"{name + ':':<17}{total} prompts; {said}", soft_wrap=True)
     out.print("The grammar vouches for the shape of a call, not for its sense.")
 
 

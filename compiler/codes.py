@@ -124,11 +124,22 @@ GRAMMARS: Final[Codes] = {
     "empty-loop": "Something that may be empty repeats without end.",
     "invalid-call": "Calls to render are not a list of names with arguments.",
     "left-recursion": "A rule can begin with itself.",
-    "not-accepted": "The schemas do not allow these calls.",
+    "no-calls": "There is no call to render.",
+    "not-accepted": "The grammar does not accept this: calls to render, or a parsed text.",
+    "machine-steps": "Measuring a counting part of the grammar takes too many steps.",
     "not-carryable": "The notation cannot carry this value.",
     "undefined-rule": "A rule is used but not defined.",
     "unproductive-rule": "A rule matches no finite text.",
     "unsupported-feature": "The target cannot express this exactly.",
+}
+
+PARSING: Final[Codes] = {
+    "broken-call": "A call begins here, and what follows is not one.",
+    "duplicate-key": "An object of the call has the same key twice.",
+    "incomplete": "The text ends inside a call or a block.",
+    "invalid-arguments": "The arguments break the tool's schema.",
+    "too-many-calls": "More calls than the turn may have.",
+    "unknown-key": "The tool has no such argument.",
 }
 
 CODES: Final[Mapping[str, Codes]] = {
@@ -137,6 +148,7 @@ CODES: Final[Mapping[str, Codes]] = {
     "Dialect specs, by lint": LINT,
     "Tools": TOOLS,
     "Schemas": SCHEMAS,
-    "Grammars, targets, calls": GRAMMARS,
+    "Grammars, targets, rendering": GRAMMARS,
+    "Parsing": PARSING,
 }
 """Codes with their meanings, by what they are about."""

@@ -1,8 +1,8 @@
-"""Writes the generated reference pages: `python docs/generate.py [--check]`.
+"""Brings the docs up to date: `python docs/generate.py`; read the diff before committing it.
 
-reference/cli.md from the commands' own help, reference/errors.md from compiler/codes.py,
-reference/api.md from signatures and docstrings. With --check nothing is written; the exit code is
-1 if a page is not current. tests/test_docs.py does the same.
+Writes reference/cli.md from the commands' own help, reference/errors.md from compiler/codes.py and
+reference/api.md from signatures and docstrings, and replaces outputs in ```console blocks of all
+pages by what the commands print now. tests/test_docs.py fails if something is not current.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import importlib
 import inspect
 import os
 import sys
+import tempfile
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -108,7 +109,7 @@ def api_page() -> str:
         module = importlib.import_module(module_name)
         parts += [f"## {module_name}\n", f"`{statement}`\n", plain(module.__doc__)]
         for name in sorted(module.__all__):
-            value = getattr(module, name)
+            value = getattr(module, name, None)
             if inspect.isfunction(value) or inspect.isclass(value):
                 parts.append(f"### {name}\n")
                 parts += list(describe(value, name))
@@ -171,21 +172,25 @@ def plain(docstring: str | None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> int:
-    """Write the pages, or say which are stale."""
-    stale = []
+def main() -> None:
+    """Write what is not current."""
+    from tests.doc_blocks import PAGES, Workspace, brought_up_to_date
+
     for name, text in pages().items():
-        path = ROOT / "docs" / name
-        text = text.rstrip("\n") + "\n"
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            stale.append(name)
-            if "--check" not in sys.argv:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text, encoding="utf-8")
-    for name in stale:
-        print(f"docs/{name}: {'not current; run `make docs`' if '--check' in sys.argv else 'written'}")
-    return 1 if stale and "--check" in sys.argv else 0
+        update(ROOT / "docs" / name, text.rstrip("\n") + "\n")
+    for path in PAGES:
+        with tempfile.TemporaryDirectory() as folder:
+            page = path.read_text(encoding="utf-8")
+            update(path, brought_up_to_date(page, Workspace(Path(folder))))
+
+
+def update(path: Path, text: str) -> None:
+    """Write a page if it differs."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        print(f"{path.relative_to(ROOT)}: written")
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

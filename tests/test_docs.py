@@ -1,9 +1,7 @@
 """Every ```python and ```console block of README and docs runs; generated pages are current.
 
-In a ```console block, lines after ``$ `` are commands for bash, the lines up to the next command
-are their output, where a line of ``...`` stands for any lines. All blocks of one page share one
-folder, which holds examples/ and what earlier blocks wrote; its ```python blocks share one
-namespace. A fence ``yaml file=NAME`` (any language) writes that file.
+The forms of blocks are described in tests/doc_blocks.py. The ```python blocks of a page share one
+namespace.
 """
 
 from __future__ import annotations
@@ -12,59 +10,15 @@ import ast
 import contextlib
 import importlib.util
 import io
-import os
 import re
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from calligram.compiler.codes import CODES
-
-ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-
-
-@dataclass(frozen=True)
-class Block:
-    language: str
-    file: str | None
-    line: int
-    text: str
-
-
-def blocks(page: str) -> Iterator[Block]:
-    """The fenced blocks of a page, in order."""
-    fence = re.compile(r"^```([a-z]*)(?: file=(\S+))?[^\n]*\n(.*?)^```$", re.M | re.S)
-    for match in fence.finditer(page):
-        line = page[: match.start()].count("\n") + 1
-        yield Block(match[1], match[2], line, match[3])
-
-
-def transcript(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Commands with their expected output; a backslash at the end continues a command."""
-    command, output = "", list[str]()
-    for line in text.splitlines():
-        if line.startswith("$ "):
-            if command:
-                yield command, output
-            command, output = line[2:], []
-        elif command.endswith("\\") and not output:
-            command += "\n" + line
-        else:
-            output.append(line)
-    if command:
-        yield command, output
-
-
-def matches(expected: list[str], actual: list[str]) -> bool:
-    pattern = "\n".join(re.escape(line) if line.strip() != "..." else "\0" for line in expected)
-    return re.fullmatch(pattern.replace("\0", ".*?"), "\n".join(actual), re.S) is not None
+from tests.doc_blocks import PAGES, ROOT, Workspace, blocks, brought_up_to_date, matches, transcript
 
 
 @pytest.mark.parametrize(
@@ -82,34 +36,27 @@ def test_output_is_compared(expected: list[str], actual: list[str], same: bool) 
     assert matches(expected, actual) == same
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working folder with examples/ in it and `calligram` on the path."""
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    command = tmp_path / "bin" / "calligram"
-    command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m calligram "$@"\n')
-    command.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{command.parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def test_outputs_are_brought_up_to_date(tmp_path: Path) -> None:
+    page = "a\n```console\n$ echo 1\n2\n$ echo 3; echo 4\n3\n...\n```\nb\n"
+    assert brought_up_to_date(page, Workspace(tmp_path)) == page.replace("\n2\n", "\n1\n")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_blocks_run(page: Path, folder: Path) -> None:
+def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace = Workspace(tmp_path)
+    monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {"__name__": "__docs__"}
     for block in blocks(page.read_text(encoding="utf-8")):
         where = f"{page.relative_to(ROOT)}:{block.line}"
         if block.file is not None:
-            (folder / block.file).write_text(block.text, encoding="utf-8")
+            workspace.write(block)
         elif block.language == "python":
             run_python(block.text, where, namespace)
         elif block.language == "console":
             for command, expected in transcript(block.text):
-                actual = run_shell(command, folder)
-                assert matches(expected, actual), f"{where}: $ {command}\n" + "\n".join(actual)
+                actual = workspace.run(command)
+                told = f"{where}: $ {command}\n" + "\n".join(actual)
+                assert matches(expected, actual), f"{told}\n(`make docs` takes it over)"
 
 
 def run_python(source: str, where: str, namespace: dict[str, object]) -> None:
@@ -119,18 +66,6 @@ def run_python(source: str, where: str, namespace: dict[str, object]) -> None:
         exec(compile(source, where, "exec"), namespace)
     expected = re.findall(r"# -> ?(.*)$", source, re.M)
     assert not expected or out.getvalue().splitlines() == expected, where
-
-
-def run_shell(command: str, folder: Path) -> list[str]:
-    done = subprocess.run(
-        ["bash", "-c", command],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=60,
-    )
-    return [line.rstrip() for line in done.stdout.splitlines()]
 
 
 def test_links_between_pages_lead_somewhere() -> None:

@@ -34,17 +34,18 @@ def report(
         return
     console = Console(highlight=False)
     with console.capture() as capture:
-        console.print(table(made, every))
+        console.print(table(made, every, console.width))
         for line in summary(made):
             console.print(Text(line), soft_wrap=True)
     write_out("".join(f"{line.rstrip()}\n" for line in capture.get().splitlines()))
 
 
-def table(made: Report, every: bool) -> Table:
+def table(made: Report, every: bool, width: int) -> Table:
     """One row a keyword, tool by tool."""
     made_of = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0))
     made_of.add_column("tool", overflow="fold")
-    made_of.add_column("pointer", overflow="fold")
+    longest = max((len(visible(pointer(f))) for f in made.findings), default=0)
+    made_of.add_column("pointer", overflow="fold", min_width=min(longest, width // 2))
     made_of.add_column("status", no_wrap=True)
     made_of.add_column("how", overflow="fold")
     last: str | None = None
