@@ -6,13 +6,14 @@ closes, so that it never outlives the process that started it.
 
 from __future__ import annotations
 
+import importlib
 import sys
+from typing import Any
 
 
 def serve(model: str) -> None:
     """Serve the GGUF file `model` on a free port of the loopback interface, one thread."""
-    import xllamacpp
-
+    xllamacpp: Any = importlib.import_module("xllamacpp")
     params = xllamacpp.CommonParams()
     params.model.path = model
     params.hostnames = ["127.0.0.1"]
