@@ -20,7 +20,7 @@ from .forms import (
     Values,
 )
 from .json_values import is_container, json_key, json_type
-from .meet_containers import lookup
+from .lookup import lookup
 
 if TYPE_CHECKING:
     from .reading import Reader
@@ -104,4 +104,12 @@ def _object(reader: Reader, x: Objects, value: dict[str, Json]) -> bool:
         goal = lookup(x, name).goal
         if goal is None or not satisfies(reader, goal, inner):
             return False
-    return True
+    return all(_goes_beyond(reader, b.shape, value) for b in x.beyond)
+
+
+def _goes_beyond(reader: Reader, shape: Objects, value: dict[str, Json]) -> bool:
+    for name, inner in value.items():
+        goal = lookup(shape, name).goal
+        if goal is None or not satisfies(reader, goal, inner):
+            return True
+    return False

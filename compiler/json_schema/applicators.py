@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from .forms import ANY, TRIVIAL, Atom, Form, Goal, Member, Nulls, Objects, Reason, Typed
+from ..ir import Json
+from .forms import ANY, TRIVIAL, Atom, Form, Goal, Member, Nulls, Objects, Reason, Residue, Typed
 from .join import join
-from .meet import meet
+from .meet import TooManyAlternatives, meet
 from .negate import Cause, negate
 from .places import Draft, Place
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 # anyOf beside unevaluated keywords is read as the union over subsets of its options.
 MAX_TRACKED_OPTIONS = 5
+# An option of oneOf without the others may fall into this many alternatives.
+MAX_EXCLUSIVE = 64
 
 
 def apply(reader: Reader, place: Place, keyword: str, tracked: bool) -> Form:
@@ -103,11 +107,29 @@ def _one_of(reader: Reader, place: Place, given: Any, tracked: bool) -> Form:
     made: list[Form] = []
     overlaps = _overlaps(reader, forms)
     for i, form in enumerate(forms):
-        for j in overlaps[i]:
-            cause = Cause("oneOf", place.at("oneOf"))
-            form = meet(form, negate(forms[j], cause, reader), reader)
-        made.append(form)
+        made.append(_without(reader, form, [forms[j] for j in overlaps[i]], place))
     return join(made, ordered=tracked)
+
+
+def _without(reader: Reader, form: Form, others: list[Form], place: Place) -> Form:
+    """What `form` lets through and none of the others does."""
+    cause = Cause("oneOf", place.at("oneOf"))
+    whole = form
+    try:
+        for other in others:
+            form = meet(form, negate(other, cause, reader), reader)
+            if len(form.alternatives) > MAX_EXCLUSIVE:
+                raise TooManyAlternatives.at("too-many-alternatives", "", cause.origin)
+    except TooManyAlternatives:
+        held = [x for other in others for x in other.alternatives]
+
+        def holds(value: Json) -> bool:
+            return not any(reader.admits(x, value) for x in held)
+
+        residue = Residue("oneOf", "exactly one option of oneOf", cause.origin, holds)
+        alternatives = (replace(x, residues=(*x.residues, residue)) for x in whole.alternatives)
+        return Form(tuple(alternatives))
+    return form
 
 
 def _overlaps(reader: Reader, forms: list[Form]) -> list[list[int]]:

@@ -83,8 +83,6 @@ def _contains(
         minimum = count(reader, place, "minContains")
         maximum = count(reader, place, "maxContains")
     least = 1 if minimum is None else minimum
-    if least == 0 and maximum is None:
-        return (), 0
     return (Contains(goal, least, maximum, place.at("contains")),), least
 
 

@@ -33,7 +33,7 @@ from .keywords import (
 )
 from .meet import meet
 from .meet_scalars import numbers, strings
-from .object_keywords import object_part
+from .object_keywords import object_part, required_keys
 from .places import Draft, Place
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ def _typed_form(reader: Reader, place: Place, schema: dict[str, Any]) -> Form:
     types = _types(reader, place, schema.get("type")) if "type" in schema else None
     if types is None and not _RANGE_KEYWORDS.intersection(schema):
         return ANY
+    if types is not None:
+        _check_idle(reader, place, schema, types)
     made: list[Alternative] = []
     why: list[Reason] = []
     for name in types if types is not None else _ALL_TYPES:
@@ -65,6 +67,25 @@ def _typed_form(reader: Reader, place: Place, schema: dict[str, Any]) -> Form:
         else:
             made.append(part)
     return Form(tuple(made), tuple(why) if not made else ())
+
+
+def _check_idle(
+    reader: Reader, place: Place, schema: dict[str, Any], types: tuple[str, ...]
+) -> None:
+    """Check the keywords that speak of types which the schema does not let through.
+
+    They say nothing, but ``required: true`` beside a string is a mistake that must not pass.
+    """
+    for keyword in schema:
+        kind = _KIND_OF.get(keyword)
+        if kind is None or kind in types or (kind == "number" and "integer" in types):
+            continue
+        if keyword == "required":
+            required_keys(reader, place, schema)
+        elif keyword in _COUNTS:
+            count(reader, place, keyword)
+        elif kind == "number" and not isinstance(schema[keyword], bool):
+            number_of(reader, place, schema, keyword)
 
 
 def _types(reader: Reader, place: Place, value: Any) -> tuple[str, ...] | None:
@@ -201,6 +222,17 @@ _PARTS: dict[str, _Builder] = {
     "object": _objects,
 }
 _ALL_TYPES = ("null", "boolean", "number", "string", "array", "object")
+_KIND_OF = {
+    keyword: kind
+    for kind, keywords in (
+        ("number", NUMBER_KEYWORDS), ("string", STRING_KEYWORDS), ("array", ARRAY_KEYWORDS),
+        ("object", OBJECT_KEYWORDS),
+    )
+    for keyword in keywords
+}  # fmt: skip
+_COUNTS = frozenset(
+    ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
+)
 _NUMBER_SET = frozenset(NUMBER_KEYWORDS)
 _STRING_SET = frozenset(STRING_KEYWORDS)
 _RANGE_KEYWORDS = frozenset(

@@ -71,6 +71,8 @@ def _without_contains(reader: Reader, x: Arrays) -> list[Arrays]:
 
 def _place_contained(reader: Reader, x: Arrays, c: Contains) -> list[Arrays] | None:
     """`x` with `c` said by counts or by position; None if neither will do."""
+    if c.minimum == 0 and c.maximum is None:
+        return [x]
     form = reader.form(c.goal) if c.goal else None
     if form is None or (len(form.alternatives) == 6 and all(map(trivial, form.alternatives))):
         longest = c.maximum if x.longest is None else x.longest

@@ -178,6 +178,15 @@ class KeyClass:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Beyond:
+    """Some key is not in `shape`, or its value is not what `shape` says of it."""
+
+    shape: Objects
+    keyword: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Objects:
     """Objects: members by name, then disjoint classes of other keys.
 
@@ -189,6 +198,7 @@ class Objects:
     fewest: int = 0
     most: int | None = None
     declares: bool = False
+    beyond: tuple[Beyond, ...] = ()
     origin: Origin = NOWHERE
     residues: Residues = ()
 
@@ -260,6 +270,7 @@ def trivial(alternative: Alternative) -> bool:
                 and any(c.names is None and not c.goal for c in alternative.classes)
                 and alternative.fewest == 0
                 and alternative.most is None
+                and not alternative.beyond
                 and not alternative.residues
             )
         case Values():

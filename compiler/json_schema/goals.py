@@ -18,5 +18,5 @@ class Goals(Protocol):
     def admits(self, alternative: Alternative, value: Json) -> bool:
         """Whether the alternative lets the value through; may look into goals."""
 
-    def step(self, origin: Origin) -> None:
-        """Count one unit of work; raises LimitExceeded when the budget is spent."""
+    def step(self, origin: Origin, units: int = 1) -> None:
+        """Count units of work; raises LimitExceeded when the budget is spent."""

@@ -21,11 +21,18 @@ from .forms import (
     Values,
 )
 from .goals import Goals
+from .join import prune
 from .json_values import is_container, json_key, json_type, show
 from .meet_containers import meet_arrays, meet_objects
 from .meet_scalars import meet_numbers, meet_strings
 
 MAX_ALTERNATIVES = 512
+# From here on it pays to look for alternatives that others cover.
+_MANY = 4
+
+
+class TooManyAlternatives(LimitExceeded):
+    """A conjunction of unions that multiplies out too far."""
 
 
 def meet(a: Form, b: Form, goals: Goals) -> Form:
@@ -46,8 +53,10 @@ def meet(a: Form, b: Form, goals: Goals) -> Form:
                 _keep(filter_values(y, (x,), goals), kept, why)
             elif type(x) is type(y):
                 _keep(meet_typed(x, y, goals), kept, why)
+    if len(kept) > _MANY:
+        kept = prune(kept, goals)
     if len(kept) > MAX_ALTERNATIVES:
-        raise LimitExceeded.at(
+        raise TooManyAlternatives.at(
             "too-many-alternatives",
             f"a conjunction of unions has more than {MAX_ALTERNATIVES} alternatives",
             kept[-1].origin,

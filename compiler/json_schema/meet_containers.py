@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from ..origin import Origin
+from .beyond import settle
 from .forms import (
     NOWHERE,
     Arrays,
+    Beyond,
     Contains,
     Item,
     KeyClass,
@@ -16,6 +18,7 @@ from .forms import (
     both,
 )
 from .goals import Goals
+from .lookup import lookup
 from .meet_scalars import least
 
 
@@ -70,17 +73,6 @@ def arrays(
     return Arrays(prefix, rest, shortest, longest, unique, contains, origin, residues)
 
 
-def lookup(x: Objects, name: str) -> Member:
-    """What the alternative says of the key `name`."""
-    member = x.members.get(name)
-    if member is not None:
-        return member
-    for c in x.classes:
-        if c.names is None or c.names.accepts(name):
-            return Member(c.goal, False, False, c.implicit, c.evaluated, c.origin)
-    return Member(None, origin=x.origin)
-
-
 def meet_objects(
     x: Objects, y: Objects, origin: Origin, residues: Residues, goals: Goals
 ) -> Objects | Reason:
@@ -92,6 +84,11 @@ def meet_objects(
         a, b = lookup(x, name), lookup(y, name)
         forbidden = a.goal is None or b.goal is None
         goal = None if forbidden else both(a.goal or (), b.goal or ())
+        if a.goal and b.goal and goal and goals.dead(goal):
+            if a.required or b.required:
+                origin = a.origin if b.origin is NOWHERE else b.origin
+                return Reason(f"required key '{name}' can have no value", origin)
+            goal = None
         member = Member(
             goal,
             a.required or b.required,
@@ -100,31 +97,16 @@ def meet_objects(
             a.evaluated or b.evaluated,
             b.origin if a.origin is NOWHERE else a.origin,
         )
-        reason = _member_clash(name, member, a, b, origin, goals)
-        if reason is not None:
-            return reason
+        if member.required and goal is None:
+            where = b if a.goal is not None else a
+            place = where.origin if where.origin is not NOWHERE else origin
+            return Reason(f"required key '{name}' is not allowed", place)
         members[name] = member
+    beyond = x.beyond + tuple(c for c in y.beyond if c not in x.beyond)
     return objects(
         members, _meet_classes(x, y, goals), max(x.fewest, y.fewest), least(x.most, y.most),
-        x.declares or y.declares, origin, residues,
+        x.declares or y.declares, origin, residues, beyond,
     )  # fmt: skip
-
-
-def _member_clash(
-    name: str, member: Member, a: Member, b: Member, origin: Origin, goals: Goals
-) -> Reason | None:
-    """Why a required member can have no value, as far as that shows at once."""
-    if not member.required:
-        return None
-    if member.goal is None:
-        where = b if a.goal is not None else a
-        return Reason(
-            f"required key '{name}' is not allowed",
-            where.origin if where.origin is not NOWHERE else origin,
-        )
-    if a.goal and b.goal and goals.dead(member.goal):
-        return Reason(f"required key '{name}' can have no value", member.origin)
-    return None
 
 
 def _meet_classes(x: Objects, y: Objects, goals: Goals) -> tuple[KeyClass, ...]:
@@ -156,6 +138,7 @@ def objects(
     declares: bool,
     origin: Origin,
     residues: Residues = (),
+    beyond: tuple[Beyond, ...] = (),
 ) -> Objects | Reason:
     """The alternative with its counts, or why no object satisfies them."""
     required = sum(m.required for m in members.values())
@@ -166,4 +149,5 @@ def objects(
     if not classes and fewest > allowed:
         text = f"minProperties {fewest} is above the {allowed} keys that are allowed"
         return Reason(text, origin)
-    return Objects(members, classes, fewest, most, declares, origin, residues)
+    made = Objects(members, classes, fewest, most, declares, beyond, origin, residues)
+    return settle(made) if beyond else made

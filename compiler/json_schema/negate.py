@@ -17,12 +17,12 @@ from .forms import (
     Alternative,
     Arrays,
     Atom,
+    Beyond,
     Booleans,
     Contains,
     Form,
     Goal,
     Item,
-    KeyClass,
     Member,
     Nulls,
     Numbers,
@@ -34,11 +34,13 @@ from .forms import (
     Values,
 )
 from .goals import Goals
+from .join import prune
 from .json_values import json_type
 from .meet import meet_typed
 
 # More pieces than this and the complement stays a residue.
 MAX_PIECES = 64
+MAX_PRODUCT = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,12 @@ def _complement_in(whole: Typed, form: Form, cause: Cause, goals: Goals) -> list
         return _complement_finite(whole, [*mine, *values], cause, goals)
     current: list[Typed] = [whole]
     for x in (*values, *mine):
-        current = _cross(current, _pieces(whole, x, cause, goals), goals)
+        pieces = _pieces(whole, x, cause, goals)
+        if len(current) * len(pieces) > MAX_PRODUCT:
+            return [_as_residue(whole, form, cause, goals)]
+        current = _cross(current, pieces, goals)
+        if len(current) > 1:
+            current = prune(current, goals)
         if len(current) > MAX_PIECES:
             return [_as_residue(whole, form, cause, goals)]
     return list(current)
@@ -117,7 +124,7 @@ def _pieces(whole: Typed, x: Alternative, cause: Cause, goals: Goals) -> list[Ty
         case Arrays():
             made = _not_arrays(x, cause, goals)
         case Objects():
-            made = _not_objects(x, cause, goals)
+            made = _not_objects(x, cause)
         case _:
             made = []
     if not isinstance(x, Values):
@@ -235,12 +242,12 @@ def _not_contains(c: Contains, origin: Origin) -> list[Typed]:
     return made
 
 
-def _not_objects(x: Objects, cause: Cause, goals: Goals) -> list[Typed]:
+def _not_objects(x: Objects, cause: Cause) -> list[Typed]:
     origin = cause.origin
     made: list[Typed] = []
 
     def one(name: str, member: Member) -> Objects:
-        return Objects({name: member}, origin=origin)
+        return Objects({name: replace(member, origin=origin)}, origin=origin)
 
     for name, m in x.members.items():
         if m.required:
@@ -254,9 +261,9 @@ def _not_objects(x: Objects, cause: Cause, goals: Goals) -> list[Typed]:
     if x.most is not None:
         made.append(Objects(fewest=x.most + 1, origin=origin))
     if not any(c.names is None and not c.goal for c in x.classes):
-        classes: tuple[KeyClass, ...] = x.classes
-        named = Objects({n: Member(()) for n in x.members}, classes)
-        made.append(
-            Objects(origin=origin, residues=_residue(cause, lambda v: not goals.admits(named, v)))
-        )
+        shape = Objects({name: Member(()) for name in x.members}, x.classes)
+        beyond = Beyond(shape, cause.keyword, origin)
+        made.append(Objects(beyond=(beyond,), origin=origin))
+    for b in x.beyond:
+        made.append(replace(b.shape, origin=origin))
     return made

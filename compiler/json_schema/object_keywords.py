@@ -10,8 +10,9 @@ from ..regular.language import Language
 from .checks import Part, count
 from .forms import Form, Goal, KeyClass, Member, Objects, Reason, Strings, Values, both
 from .keywords import OBJECT_KEYWORDS
-from .meet_containers import lookup, objects
-from .places import Draft, Place
+from .lookup import lookup
+from .meet_containers import objects
+from .places import Place
 
 if TYPE_CHECKING:
     from .reading import Reader
@@ -114,6 +115,17 @@ def _is_false(goal: Goal) -> bool:
     return any(a.place.schema is False and not a.negated for a in goal)
 
 
+def required_keys(reader: Reader, place: Place, schema: dict[str, Any]) -> list[str]:
+    """The keys that ``required`` lists; a wrong value is a problem, and lists none."""
+    required = schema.get("required", [])
+    if isinstance(required, list) and all(isinstance(name, str) for name in required):
+        return required
+    hint = "list the required keys in the object that holds them"
+    flag = isinstance(required, bool)
+    reader.invalid(place, "required", "a list of keys", required, hint if flag else None)
+    return []
+
+
 def _require(
     reader: Reader,
     place: Place,
@@ -122,31 +134,14 @@ def _require(
     classes: list[KeyClass],
 ) -> Reason | None:
     """Mark the required members; those that nothing declares take what the classes give them."""
-    required = schema.get("required", [])
-    if isinstance(required, bool):
-        if place.resource.stated and place.resource.draft >= Draft.DRAFT_4:
-            reader.invalid(place, "required", "a list of keys", required)
-        else:
-            reader.invalid(
-                place, "required", "a list of keys", required,
-                "list the required keys in the object that holds them",
-            )  # fmt: skip
-        return None
-    if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
-        reader.invalid(place, "required", "a list of keys", required)
-        return None
     bare = Objects(members, tuple(classes))
-    for name in required:
-        m = members.get(name) or _undeclared(bare, name)
+    for name in required_keys(reader, place, schema):
+        m = members.get(name) or lookup(bare, name)
         if m.goal is None:
             why = "its schema is false" if name in members else "no further keys are allowed"
             return Reason(f"required key '{name}' can have no value: {why}", place.at("required"))
         members[name] = Member(m.goal, True, m.declared, False, m.evaluated, m.origin)
     return None
-
-
-def _undeclared(bare: Objects, name: str) -> Member:
-    return lookup(bare, name)
 
 
 def _with_names(reader: Reader, place: Place, given: Any, x: Objects) -> Part:

@@ -15,7 +15,8 @@ from .admits import admits
 from .applicators import apply, older_ref, with_null
 from .checks import describe_value
 from .direct import direct_form
-from .forms import ANY, Alternative, Atom, Form, Goal, Reason, Strings
+from .forms import ANY, Alternative, Atom, Form, Goal, Objects, Reason, Strings, Values
+from .json_values import is_container, json_key
 from .keywords import ANNOTATIONS, APPLICATORS, IMPLEMENTED, UNEVALUATED, annotation_note, applies
 from .meet import meet
 from .negate import Cause, negate
@@ -48,6 +49,7 @@ class Reader:
         self._atom_forms: dict[tuple[Atom, bool], Form] = {}
         self._goal_forms: dict[Hashable, Form] = {}
         self._open: set[tuple[Atom, bool]] = set()
+        self._tags: dict[Objects, dict[str, frozenset[Hashable]]] = {}
         self._depth = 0
         self._probes = 0
         self._steps = 0
@@ -302,9 +304,9 @@ class Reader:
 
     # -- what the algebra asks
 
-    def step(self, origin: Origin) -> None:
-        """Count one unit of work."""
-        self._steps += 1
+    def step(self, origin: Origin, units: int = 1) -> None:
+        """Count units of work."""
+        self._steps += units
         if self._steps > self.options.max_steps:
             self.limit(
                 "schema-too-complex",
@@ -336,11 +338,41 @@ class Reader:
         """Whether no value satisfies both forms, as far as that can be told."""
         self._probes += 1
         try:
-            return all(self.empty(x) for x in meet(a, b, self).alternatives)
+            return all(self._apart(x, y) for x in a.alternatives for y in b.alternatives)
         except Unknown:
             return False
         finally:
             self._probes -= 1
+
+    def _apart(self, x: Alternative, y: Alternative) -> bool:
+        if isinstance(x, Objects) and isinstance(y, Objects):
+            mine, others = self._tags_of(x), self._tags_of(y)
+            if any(name in others and not (tags & others[name]) for name, tags in mine.items()):
+                return True
+        elif type(x) is not type(y) and not isinstance(x, Values) and not isinstance(y, Values):
+            return True
+        met = meet(Form((x,)), Form((y,)), self)
+        return all(self.empty(z) for z in met.alternatives)
+
+    def _tags_of(self, x: Objects) -> dict[str, frozenset[Hashable]]:
+        """The required members that have few plain values, which tell unions apart quickly."""
+        tags = self._tags.get(x)
+        if tags is None:
+            tags = self._tags[x] = {}
+            for name, m in x.members.items():
+                if m.required and m.goal:
+                    values = self._plain_values(m.goal)
+                    if values is not None:
+                        tags[name] = values
+        return tags
+
+    def _plain_values(self, goal: Goal) -> frozenset[Hashable] | None:
+        found: set[Hashable] = set()
+        for x in self.form(goal).alternatives:
+            if not isinstance(x, Values) or any(is_container(v) for v in x.values):
+                return None
+            found.update(json_key(v) for v in x.values)
+        return frozenset(found)
 
     def admits(self, alternative: Alternative, value: Json) -> bool:
         """Whether an alternative lets a value through."""

@@ -10,11 +10,13 @@ from ..errors import LimitExceeded
 from ..origin import Origin, Problem
 from ..regular.language import Language
 from .admits import admits
+from .beyond import expand_beyond
 from .expand import expand_array
 from .forms import (
     NOWHERE,
     Alternative,
     Arrays,
+    Beyond,
     Form,
     Goal,
     Objects,
@@ -104,7 +106,7 @@ class Graph:
             case Values():
                 return [self._finish_values(x)]
             case Objects():
-                return [self._close(x)]
+                return self._finish_object(x)
             case Arrays():
                 return list(expand_array(reader, x))
             case _:
@@ -122,11 +124,20 @@ class Graph:
             return Reason("no listed value satisfies the schema beside it", x.origin)
         return x if len(kept) == len(x.values) else replace(x, values=kept, checks=())
 
-    def _close(self, x: Objects) -> Alternative | Reason:
+    def _finish_object(self, x: Objects) -> list[Alternative | Reason]:
+        closed = self._close(x)
+        if isinstance(closed, Reason) or not closed.beyond:
+            return [closed]
+        expanded = expand_beyond(closed)
+        if isinstance(expanded, Beyond):
+            self.reader.unsupported(expanded.keyword, expanded.origin, "beside open objects")
+            return [replace(closed, beyond=())]
+        return list(expanded)
+
+    def _close(self, x: Objects) -> Objects | Reason:
         """Close an object that describes its keys, if the options say so; drop empty classes."""
         reader = self.reader
         classes = x.classes
-        members: Mapping[str, object] = x.members
         if reader.options.closed_objects and x.declares and any(c.implicit for c in classes):
             reader.found(
                 "narrowed", "additionalProperties", "absent: no undeclared key is written",
@@ -139,18 +150,18 @@ class Graph:
                     kept[name] = m
                 elif m.required:
                     return Reason(f"required key '{name}' is not declared", x.origin)
-            members = kept
             x = replace(x, members=kept, classes=classes)
         if any(c.names is not None for c in classes):
             kept_classes = []
             for c in classes:
-                names = open_names(c.names, members)
+                names = open_names(c.names, x.members)
                 if c.names is None or names is None or not names.is_empty:
                     kept_classes.append(c)
             x = replace(x, classes=tuple(kept_classes))
         made = objects(
-            dict(x.members), x.classes, x.fewest, x.most, x.declares, x.origin, x.residues
-        )
+            dict(x.members), x.classes, x.fewest, x.most, x.declares, x.origin, x.residues,
+            x.beyond,
+        )  # fmt: skip
         return made
 
     # -- which goals have a value

@@ -24,9 +24,11 @@ def close_unevaluated(reader: Reader, place: Place, keyword: str, form: Form) ->
         if isinstance(x, Objects) and keyword == "unevaluatedProperties":
             result = _close_object(x, goal, place)
         elif isinstance(x, Arrays) and keyword == "unevaluatedItems":
-            if x.contains and goal != ():
+            # An item that `contains` matches counts as evaluated: the others have to be.
+            inner = x.contains[0].goal if len(x.contains) == 1 and goal is None else goal
+            if x.contains and goal is not None and goal != () or len(x.contains) > 1:
                 reader.unsupported(keyword, place.at(keyword), "beside contains")
-            result = _close_array(reader, x, goal)
+            result = _close_array(reader, x, inner)
         if isinstance(result, Reason):
             why.append(result)
         else:
@@ -53,7 +55,9 @@ def _close_object(x: Objects, goal: Goal | None, place: Place) -> Objects | Reas
         elif goal is not None:
             closed = replace(c, goal=both(c.goal, goal), evaluated=True, implicit=False)
             classes.append(closed)
-    return objects(members, tuple(classes), x.fewest, x.most, x.declares, x.origin, x.residues)
+    return objects(
+        members, tuple(classes), x.fewest, x.most, x.declares, x.origin, x.residues, x.beyond
+    )  # fmt: skip
 
 
 def _close_array(reader: Reader, x: Arrays, goal: Goal | None) -> Arrays | Reason:

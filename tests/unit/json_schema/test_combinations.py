@@ -1,0 +1,255 @@
+"""Applicators: what stands together is a conjunction, whatever form it takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from calligram.compiler.ir import AnyValue, EnumValue, NumberValue, ObjectValue, UnionValue
+from tests.unit.json_schema.helpers import check, problem, read
+
+AB = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+      "additionalProperties": False}  # fmt: skip
+
+
+def test_any_of_is_a_union() -> None:
+    schema = {"anyOf": [{"type": "string", "enum": ["c", "f"]}, {"type": "null"}]}
+    check(schema, ["c", "f", None], ["k", "null", 1])
+    check({"anyOf": [{"const": "a"}, {"const": "b"}]}, ["a", "b"], ["c"])
+    merged = read({"anyOf": [{"const": "a"}, {"const": "b"}, {"const": "a"}]}).value
+    assert isinstance(merged, EnumValue) and merged.values == ("a", "b")
+
+
+def test_an_option_without_conditions_covers_the_others() -> None:
+    schema = {"anyOf": [{}, {"type": "array", "items": {"type": "string"}}]}
+    value = check(schema, ["light", ["a"], 3, None, [1]], [])
+    assert isinstance(value.value, AnyValue)
+    number = read({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "number"}]}).value
+    assert isinstance(number, NumberValue)
+
+
+def test_siblings_of_any_of_hold_in_every_option() -> None:
+    schema = {**AB, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
+    check(schema, [{"a": 1}, {"b": 1}, {"a": 1, "b": 2}], [{}, {"c": 1}, {"a": "x"}])
+    check({"type": "string", "anyOf": [{"minLength": 3}, {"pattern": "^x"}]},
+          ["abc", "x"], ["ab", 3])  # fmt: skip
+
+
+def test_an_impossible_option_disappears() -> None:
+    schema = {"anyOf": [{"type": "integer", "minimum": 2, "maximum": 1}, {"type": "null"}]}
+    value = check(schema, [None], [1, 2])
+    assert not isinstance(value.value, UnionValue)
+    check({"type": "string", "anyOf": [{"type": "integer"}, {"maxLength": 1}]}, ["a"], [1, "ab"])
+
+
+def test_all_of_merges_objects_key_by_key() -> None:
+    schema = {
+        "$defs": {"Base": {"type": "object", "properties": {"id": {"type": "integer"}},
+                           "required": ["id"]}},
+        "allOf": [
+            {"$ref": "#/$defs/Base"},
+            {"type": "object", "properties": {"name": {"type": "string", "minLength": 1},
+                                              "id": {"minimum": 1}}, "required": ["name"]},
+        ],
+    }  # fmt: skip
+    value = check(schema, [{"id": 1, "name": "a"}],
+                  [{"id": 1}, {"name": "a"}, {"id": "x", "name": "a"}, {"id": 0, "name": "a"}],
+                  )  # fmt: skip
+    assert isinstance(value.value, ObjectValue)
+    assert [k.name for k in value.value.keys] == ["id", "name"]
+
+
+def test_a_key_meets_the_other_sides_open_part() -> None:
+    closed = {"properties": {"a": {}}, "additionalProperties": False}
+    check({"allOf": [closed, {"properties": {"b": {}}}]}, [{}, {"a": 1}], [{"b": 1}])
+    typed = {"properties": {"a": {}}, "additionalProperties": {"type": "string"}}
+    check({"allOf": [typed, {"properties": {"b": {"minLength": 2}}}]},
+          [{"a": 1, "b": "xy"}], [{"b": "x"}, {"b": 1}, {"c": 1}])  # fmt: skip
+    named = {"patternProperties": {"^b": {"type": "integer"}}}
+    check({"allOf": [named, {"properties": {"b1": {"minimum": 3}}}]},
+          [{"b1": 3, "b2": 0}], [{"b1": 2}, {"b1": "x"}, {"b2": "x"}])  # fmt: skip
+
+
+def test_merged_objects_close_only_as_a_whole() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"act": {"enum": ["go", "say"]}},
+        "required": ["act"],
+        "oneOf": [
+            {"properties": {"act": {"const": "go"}, "to": {"type": "string"}}, "required": ["to"]},
+            {"properties": {"act": {"const": "say"}, "text": {"type": "string"}},
+             "required": ["text"]},
+        ],
+    }  # fmt: skip
+    accept = [{"act": "go", "to": "mall"}, {"act": "say", "text": "hi"}]
+    reject: list[Any] = [{"act": "go"}, {"act": "say", "to": "mall"}, {"to": "mall"},
+                         {"act": "fly", "to": "x"}]  # fmt: skip
+    check(schema, [*accept, {"act": "go", "to": "mall", "text": 1}], reject)
+    check(schema, accept, [*reject, {"act": "go", "to": "mall", "text": 1}],
+          jsonschema_agrees=False, closed_objects=True)  # fmt: skip
+
+
+def test_arrays_merge_position_by_position() -> None:
+    schema = {"allOf": [{"prefixItems": [{"type": "integer"}]},
+                        {"items": {"minimum": 3}, "minItems": 1}, {"maxItems": 2}],
+              "type": "array"}  # fmt: skip
+    check(schema, [[3], [3, 4], [3, "x"]], [[], [2], ["x"], [3, 1], [3, 3, 3]])
+
+
+def test_one_of_with_disjoint_options_is_a_union() -> None:
+    check({"oneOf": [{"type": "string"}, {"type": "integer"}, {"type": "null"}]},
+          ["a", 1, None], [1.5, True])  # fmt: skip
+    tagged = {
+        "oneOf": [
+            {"type": "object", "properties": {"mode": {"const": "last"}, "n": {"type": "integer"}},
+             "required": ["mode"], "additionalProperties": False},
+            {"type": "object", "properties": {"mode": {"const": "span"}, "to": {"type": "integer"}},
+             "required": ["mode", "to"], "additionalProperties": False},
+        ]
+    }  # fmt: skip
+    check(tagged, [{"mode": "last"}, {"mode": "last", "n": 5}, {"mode": "span", "to": 2}],
+          [{"mode": "last", "to": 1}, {"mode": "span"}, {"mode": "other"}, {}])  # fmt: skip
+    value = read(tagged).value
+    assert isinstance(value, UnionValue) and len(value.options) == 2
+
+
+def test_one_of_with_overlaps_is_exclusive() -> None:
+    check({"oneOf": [{"type": "integer", "minimum": 0}, {"type": "integer", "maximum": 10}]},
+          [-1, 11], [0, 5, 10, "x"])  # fmt: skip
+    check({"oneOf": [{"type": "string", "maxLength": 3}, {"type": "string", "minLength": 2}]},
+          ["", "a", "abcd"], ["ab", "abc"])  # fmt: skip
+    check({"oneOf": [{"enum": ["a", "b"]}, {"enum": ["b", "c"]}]}, ["a", "c"], ["b", "d"])
+    check({"oneOf": [{"pattern": "^a"}, {"pattern": "b$"}], "type": "string"},
+          ["ax", "xb"], ["ab", "x"])  # fmt: skip
+    check({"type": "object", "oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
+          [{"a": 1}, {"b": 1, "z": 0}], [{}, {"a": 1, "b": 2}])  # fmt: skip
+    closed = [{"additionalProperties": False, "properties": {k: {"type": "integer"}}}
+              for k in ("a", "b")]  # fmt: skip
+    check({"type": "object", "oneOf": closed}, [{"a": 1}, {"b": 1}],
+          [{}, {"a": 1, "b": 2}, {"a": "x"}])  # fmt: skip
+
+
+def test_one_of_that_cannot_be_told_apart_is_refused_or_relaxed() -> None:
+    schema = {"oneOf": [{"type": "number"}, {"type": "integer"}]}
+    assert problem(schema).code == "unsupported-keyword"
+    items = {"type": "object", "properties": {"v": {"oneOf": [
+        {"type": "array", "items": {"type": "integer"}},
+        {"type": "array", "items": {"type": "number"}}]}}}  # fmt: skip
+    found = problem(items)
+    assert found.code == "unsupported-keyword"
+    check(items, [{"v": [1.5]}], [{"v": ["x"]}], on_unsupported="relax")
+
+
+def test_not_of_what_a_complement_exists_for() -> None:
+    check({"not": {"type": "string"}}, [1, None, [], {}], ["a"])
+    check({"not": {"type": ["string", "null"]}}, [1, True], ["a", None])
+    check({"type": "string", "not": {"enum": ["a", "b"]}}, ["c", ""], ["a", "b", 1])
+    check({"not": {"const": None}}, [0, False, ""], [None])
+    check({"type": "boolean", "not": {"const": True}}, [False], [True])
+    check({"type": "integer", "not": {"const": 5}}, [4, 6], [5])
+    check({"type": "string", "not": {"pattern": "^tmp"}}, ["x", "atmp"], ["tmp1"])
+    check({"type": "string", "not": {"minLength": 3}}, ["ab"], ["abc"])
+    check({"type": "number", "not": {"minimum": 3}}, [2.9], [3, 4])
+    check({"not": {"required": ["a"]}}, [{}, {"b": 1}], [{"a": 1}, 3])
+    check({"not": {"properties": {"a": {"type": "string"}}}}, [{"a": 1}],
+          [{}, {"a": "x"}, 3, {"b": 1}])  # fmt: skip
+    check({"not": {"not": {"type": "string"}}}, ["a"], [1])
+    check({"not": {"anyOf": [{"type": "string"}, {"type": "null"}]}}, [1, []], ["a", None])
+    check({"type": "array", "not": {"minItems": 2}}, [[], [1]], [[1, 2]])
+    check({"type": "array", "not": {"contains": {"type": "null"}}}, [[], [1]], [[None], [1, None]])
+    check({"type": "object", "not": {"minProperties": 2}}, [{}, {"a": 1}], [{"a": 1, "b": 2}])
+    assert problem({"not": {}}).code == "unsatisfiable"
+
+
+def test_not_of_what_no_complement_exists_for_is_refused_at_its_place() -> None:
+    found = problem({"type": "object", "properties": {"n": {"type": "integer",
+                     "not": {"multipleOf": 3}}}})  # fmt: skip
+    assert (found.code, found.origin.pointer) == ("unsupported-keyword", "/properties/n/not")
+
+
+def test_what_is_not_expressible_does_not_matter_where_it_is_cut_away() -> None:
+    check({"type": ["integer", "string"], "not": {"multipleOf": 3, "type": "integer"},
+           "enum": ["a", 3, 4]}, ["a", 4], [3, 5])  # fmt: skip
+
+
+def test_if_then_else() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"kind": {"enum": ["file", "text"]}, "path": {}, "body": {}},
+        "required": ["kind"],
+        "if": {"properties": {"kind": {"const": "file"}}},
+        "then": {"required": ["path"]},
+        "else": {"required": ["body"]},
+    }
+    check(schema, [{"kind": "file", "path": 1}, {"kind": "text", "body": 1}],
+          [{"kind": "file"}, {"kind": "text", "path": 1}, {"path": 1}])  # fmt: skip
+    check({"if": {"type": "string"}, "then": {"maxLength": 2}}, ["ab", 3], ["abc"])
+    check({"if": {"type": "string"}, "else": {"type": "null"}}, ["ab", None], [3])
+    check({"if": {"type": "string"}, "then": False}, [3], ["a"])
+    check({"then": {"type": "null"}, "else": False}, [1], [])
+
+
+@pytest.mark.parametrize("keyword", ["dependentRequired", "dependencies"])
+def test_dependencies_between_keys(keyword: str) -> None:
+    schema: dict[str, Any] = {"type": "object", keyword: {"card": ["address", "name"]}}
+    if keyword == "dependencies":
+        schema["$schema"] = "http://json-schema.org/draft-07/schema#"
+    check(schema, [{}, {"address": 1}, {"card": 1, "address": 1, "name": 1}],
+          [{"card": 1}, {"card": 1, "name": 2}])  # fmt: skip
+
+
+def test_dependent_schemas() -> None:
+    schema = {"dependentSchemas": {"a": {"properties": {"b": {"type": "integer"}},
+              "required": ["b"]}}}  # fmt: skip
+    check(schema, [{}, {"b": "x"}, {"a": 1, "b": 2}, 5], [{"a": 1}, {"a": 1, "b": "x"}])
+    check({"dependencies": {"a": {"maxProperties": 1}, "b": ["c"]}}, [{"a": 1}, {"b": 1, "c": 1}],
+          [{"a": 1, "z": 1}, {"b": 1}], jsonschema_agrees=False)  # fmt: skip
+
+
+def test_unevaluated_properties_see_through_applicators() -> None:
+    base = [{"properties": {"foo": {"type": "integer"}}}, {"properties": {"bar": {}}}]
+    check({"type": "object", "allOf": base, "unevaluatedProperties": False},
+          [{}, {"foo": 1, "bar": "x"}], [{"baz": 1}, {"foo": "x"}])  # fmt: skip
+    check({"type": "object", "anyOf": [{"properties": {"a": {"const": 1}}, "required": ["a"]},
+           {"properties": {"b": {"const": 2}}, "required": ["b"]}],
+           "unevaluatedProperties": False},
+          [{"a": 1}, {"b": 2}, {"a": 1, "b": 2}], [{}, {"a": 1, "b": 3}, {"a": 1, "c": 1}],
+          )  # fmt: skip
+    check({"properties": {"a": {}}, "unevaluatedProperties": {"type": "integer"}},
+          [{"a": "x"}, {"b": 1}], [{"b": "x"}])  # fmt: skip
+    check({"if": {"properties": {"a": {"const": 1}}, "required": ["a"]},
+           "then": {"properties": {"b": {}}}, "unevaluatedProperties": False},
+          [{"a": 1}, {"a": 1, "b": 2}, {}], [{"b": 2}, {"a": 2}, {"a": 1, "c": 1}])  # fmt: skip
+    check({"$ref": "#/$defs/x", "unevaluatedProperties": False,
+           "$defs": {"x": {"patternProperties": {"^p": {}}}}}, [{"p1": 1}, {}], [{"q": 1}],
+          )  # fmt: skip
+    check({"allOf": [{"additionalProperties": {"type": "integer"}}],
+           "unevaluatedProperties": False}, [{"z": 1}], [{"z": "x"}])  # fmt: skip
+    check({"not": {"properties": {"a": {"const": 1}}, "required": ["a"]},
+           "unevaluatedProperties": False}, [{}], [{"a": 2}, {"b": 1}])  # fmt: skip
+
+
+def test_unevaluated_items() -> None:
+    check({"prefixItems": [{"type": "integer"}], "unevaluatedItems": False},
+          [[], [1], "x"], [["x"], [1, 2]])  # fmt: skip
+    check({"allOf": [{"prefixItems": [{}, {}]}], "unevaluatedItems": {"type": "null"}},
+          [[1, 2], [1, 2, None]], [[1, 2, 3]])  # fmt: skip
+    check({"contains": {"type": "string"}, "minContains": 0, "unevaluatedItems": False},
+          [["a", "b"], []], [["a", 1], [1]])  # fmt: skip
+
+
+def test_openapi_keywords_are_annotations_unless_asked_for() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string", "nullable": True}}}
+    check(schema, [{"a": "x"}], [{"a": None}])
+    check(schema, [{"a": "x"}, {"a": None}], [{"a": 1}], jsonschema_agrees=False, openapi=True)
+    schema = {
+        "oneOf": [{"$ref": "#/components/schemas/Cat"}, {"$ref": "#/components/schemas/Dog"}],
+        "discriminator": {"propertyName": "kind", "mapping": {"d": "#/components/schemas/Dog"}},
+        "components": {"schemas": {
+            "Cat": {"type": "object", "properties": {"kind": {"type": "string"}, "lives": {}}},
+            "Dog": {"type": "object", "properties": {"kind": {"type": "string"}, "bark": {}}},
+        }},
+    }  # fmt: skip
+    check(schema, [{"kind": "Cat", "lives": 9}, {"kind": "d"}], [{"kind": "Dog"}, {"lives": 1}],
+          jsonschema_agrees=False, openapi=True)  # fmt: skip
