@@ -16,18 +16,12 @@ from .nullable import productive
 def find_unproductive(grammar: Grammar, graph: Graph | None = None) -> list[Problem]:
     """Undefined rules first, then rules that match nothing, each in order of first use."""
     graph = graph or graph_of(grammar)
-    known = [n.name for i, n in enumerate(graph.nodes) if isinstance(n, RuleRef) and graph.kids[i]]
-    problems = [
-        Problem(
-            "undefined-rule",
-            f"rule `{name}` is used but not defined",
-            hint=did_you_mean(name, dict.fromkeys(known)),
-        )
-        for name in graph.undefined
-    ]
-    if problems:
-        return problems
+    if graph.undefined:
+        return _undefined(graph)
     ends = productive(graph)
+    if all(ends):
+        return []
+    problems = []
     barren: dict[str, None] = {}
     for index, node in enumerate(graph.nodes):
         if isinstance(node, RuleRef) and not ends[index]:
@@ -42,6 +36,18 @@ def find_unproductive(grammar: Grammar, graph: Graph | None = None) -> list[Prob
     if not problems and not all(ends[start] for start in graph.starts):
         problems.append(Problem("unproductive-rule", "the start matches no finite text"))
     return problems
+
+
+def _undefined(graph: Graph) -> list[Problem]:
+    known = [n.name for i, n in enumerate(graph.nodes) if isinstance(n, RuleRef) and graph.kids[i]]
+    return [
+        Problem(
+            "undefined-rule",
+            f"rule `{name}` is used but not defined",
+            hint=did_you_mean(name, dict.fromkeys(known)),
+        )
+        for name in graph.undefined
+    ]
 
 
 def check_productive(grammar: Grammar, graph: Graph | None = None) -> None:

@@ -7,7 +7,7 @@ identity: an expression used twice is one node.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..grammar import Expr, Grammar, RuleRef, Rules, children
 
@@ -25,6 +25,8 @@ class Graph:
     kids: list[tuple[int, ...]]
     starts: tuple[int, ...]
     undefined: dict[str, int]
+    answers: dict[str, bytearray] = field(default_factory=dict)
+    """What has been found out about the nodes, by question."""
 
     def parents(self) -> list[list[int]]:
         """For each node, who has it as a child; as often as it does."""

@@ -20,18 +20,18 @@ from ..grammar import (
     references,
 )
 from .factor import factor
-from .graph import graph_of
+from .graph import Graph, graph_of
 from .nullable import nullable
 from .rewrite import RuleMaker, flatten
 
 
-def repeat_nonempty(grammar: Grammar) -> Grammar:
+def repeat_nonempty(grammar: Grammar, graph: Graph | None = None) -> Grammar:
     """The same language; no `Repeat` has an item that matches the empty text.
 
     Expects literals, classes, sequences, choices, repeats and references only, without left
     recursion and empty loops.
     """
-    graph = graph_of(grammar)
+    graph = graph or graph_of(grammar)
     empty = nullable(graph)
     items = (graph.kids[i][0] for i, n in enumerate(graph.nodes) if isinstance(n, Repeat))
     if not any(empty[item] for item in items):

@@ -36,6 +36,13 @@ def productive(graph: Graph) -> bytearray:
 
 
 def _least(graph: Graph, question: Question) -> bytearray:
+    known = graph.answers.get(question)
+    if known is None:
+        known = graph.answers[question] = _fixed_point(graph, question)
+    return known
+
+
+def _fixed_point(graph: Graph, question: Question) -> bytearray:
     holds = bytearray(len(graph.nodes))
     parents = graph.parents()
     queue = []

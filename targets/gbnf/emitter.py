@@ -51,4 +51,4 @@ def expand(grammar: Grammar) -> Grammar:
     check_productive(expanded, graph)
     check_left_recursion(expanded, graph)
     check_loops(expanded, graph)
-    return repeat_nonempty(expanded)
+    return repeat_nonempty(expanded, graph)
