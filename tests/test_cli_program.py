@@ -85,15 +85,21 @@ def test_a_reader_that_goes_away_ends_it_quietly() -> None:
 
 
 def test_ctrl_c_ends_it_quietly() -> None:
-    command = [sys.executable, "-m", "calligram", "compile", "--tools", "-", "--dialect", DIALECT]
-    process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
+    # A parallel test worker ignores the signal, and its children would inherit that.
+    source = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from calligram.cli import main; raise SystemExit(main())"
     )
-    assert process.stdin is not None and process.stderr is not None
-    # It reads standard input by the time a pipe's worth of bytes is gone.
-    process.stdin.write(b" " * 2**20)
-    process.stdin.flush()
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=30) == 130
-    assert process.stderr.read() == b""
-    process.communicate()
+    command = [sys.executable, "-c", source, "compile", "--tools", "-", "--dialect", DIALECT]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=ROOT) as process:
+        assert process.stdin is not None
+        # More than a pipe holds: once it is written, the program is reading.
+        process.stdin.write(b" " * 2**20)
+        process.stdin.flush()
+        process.send_signal(signal.SIGINT)
+        try:
+            out, err = process.communicate(timeout=30)
+        finally:
+            process.kill()
+    assert (process.returncode, out, err) == (130, b"", b"")
