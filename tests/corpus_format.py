@@ -6,6 +6,9 @@
     ---
     [{"name": …, "arguments": {…}}] the calls, or nothing under :reject
 
+The calls may also stand as ``{"calls": […], "content": "…", "reasoning": "…"}``; content and
+reasoning are compared without white space at their ends, and not at all where they are not given.
+
 Attributes: ``:reject`` the grammar refuses the text; ``:read`` the parser reads it, the grammar
 does not allow it; ``:auto`` tool_choice "auto" instead of "required"; ``:tool NAME`` tool_choice is
 that tool. The tools are those of tests/corpus/tools.json.
@@ -35,6 +38,8 @@ class CorpusCase:
     line: int
     text: str
     calls: list[dict[str, Any]] | None
+    content: str | None = None
+    reasoning: str | None = None
     reject: bool = False
     read: bool = False
     auto: bool = False
@@ -117,11 +122,17 @@ def _parse_case(dialect: str, lines: list[str], number: int) -> CorpusCase:
             raise CorpusError(f"{where}: a refused text has no calls")
         return CorpusCase(dialect, name, number, text, None, tool=tool, **flags)
     try:
-        calls = json.loads(expected)
+        found = json.loads(expected)
     except ValueError as error:
         raise CorpusError(f"{where}: the calls are not JSON: {error}") from None
+    parts = found if isinstance(found, dict) else {"calls": found}
+    calls = parts.pop("calls", None)
     if not isinstance(calls, list) or any(
         not isinstance(c, dict) or set(c) != {"name", "arguments"} for c in calls
     ):
         raise CorpusError(f"{where}: calls are a list of name and arguments")
-    return CorpusCase(dialect, name, number, text, calls, tool=tool, **flags)
+    if not set(parts) <= {"content", "reasoning"} or any(
+        type(v) is not str for v in parts.values()
+    ):
+        raise CorpusError(f"{where}: beside the calls only content and reasoning, as text")
+    return CorpusCase(dialect, name, number, text, calls, tool=tool, **parts, **flags)

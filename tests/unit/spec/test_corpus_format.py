@@ -24,6 +24,12 @@ def test_attributes_and_calls() -> None:
     assert (read.read, read.calls) == (True, [{"name": "a", "arguments": {}}])
 
 
+def test_content_and_reasoning() -> None:
+    source = '=== c\nx\n---\n{"calls": [], "content": "x", "reasoning": ""}'
+    (case,) = corpus.parse_corpus(source, "d")
+    assert (case.calls, case.content, case.reasoning) == ([], "x", "")
+
+
 @pytest.mark.parametrize(
     ("source", "said"),
     [
@@ -36,6 +42,8 @@ def test_attributes_and_calls() -> None:
         ("=== a\nx\n---\n", "d:1: the calls are not JSON"),
         ("=== a\nx\n---\n{}", "d:1: calls are a list"),
         ('=== a\nx\n---\n[{"name": "n"}]', "d:1: calls are a list"),
+        ('=== a\nx\n---\n{"calls": [], "contents": ""}', "d:1: beside the calls only"),
+        ('=== a\nx\n---\n{"calls": [], "content": null}', "d:1: beside the calls only"),
         ("=== a\n---\n[]\n=== a\n---\n[]", "d:4: a second case named 'a'"),
     ],
 )
