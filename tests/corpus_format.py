@@ -101,7 +101,7 @@ def parse_corpus(source: str, dialect: str) -> list[CorpusCase]:
 def _parse_case(dialect: str, lines: list[str], number: int) -> CorpusCase:
     where = f"{dialect}:{number}"
     name = lines[0].removeprefix("=== ").strip()
-    flags: dict[str, bool] = {}
+    flags: dict[str, Any] = {}
     tool, position = None, 1
     while position < len(lines) and lines[position].startswith(":"):
         word, _, rest = lines[position][1:].partition(" ")
