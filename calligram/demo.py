@@ -184,7 +184,9 @@ def demo(
                 free[without.verdict] += 1
                 held[with_it.verdict] += 1
                 if not as_json:
+                    status.stop()  # It stands on the other stream, where the table would go.
                     out.print(side_by_side(prompt, without, with_it), Text())
+                    status.start()
                 status.update(f"prompt {min(free.total() + 1, total)} of {total}")
     report(out, total, len(job.validators), free, held, as_json)
 
