@@ -22,7 +22,7 @@ from .spec_errors import spec_problems
 from .spec_merge import Resolver, Source, load_tree
 from .yaml_reader import MAX_BYTES, ListNode, MapNode, Node, ScalarNode
 
-_PACKAGE = __package__.rpartition(".")[0] + ".dialect_specs"
+_PACKAGE = __name__.rpartition(".compiler.")[0] + ".dialect_specs"
 
 
 @dataclass(frozen=True, slots=True)
