@@ -6,12 +6,14 @@ What the notation cannot carry is refused (code ``not-carryable``), never altere
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .decode import decode_untyped
 from .errors import RenderError
 from .ir import Call, Value
 from .lower.arguments import attribute_of, json_type, object_parts
+from .lower.kinds import body_stops, kind_of, kind_parts
 from .lower.layout import Gaps, Layout, value_layout
 from .lower.shape import Shape, shapes
 from .lower.spelling import StringStyle
@@ -19,7 +21,7 @@ from .lower.writer import Writer, not_carryable, raw_fits, write_string
 from .membership import contains
 from .origin import Origin, did_you_mean
 from .regular.language import Language
-from .spec import DialectSpec
+from .spec import DialectSpec, ToolKindSpec
 from .template import Hole
 
 
@@ -49,7 +51,44 @@ class CallRenderer:
             raise RenderError.at("no-calls", "there is no call to render")
         texts = [self._call(call, index) for index, call in enumerate(calls)]
         section = self.shape.section
-        return section.open + self.shape.calls.separator.join(texts) + section.close
+        if self._kind(calls[0]) is not None:
+            text = texts[0]
+            if len(texts) > 1:
+                raise not_carryable("a call with a raw body is the only one", Origin("/1"))
+        else:
+            text = section.open + self.shape.calls.separator.join(texts) + section.close
+        prefill = self.spec.prefill
+        return text.removeprefix(prefill) if prefill else text
+
+    def _kind(self, call: Mapping[str, Any]) -> ToolKindSpec | None:
+        """The raw-body kind of a call's tool."""
+        tool = self.tools.get(str(call.get("name")))
+        return kind_of(self.spec, tool) if tool is not None else None
+
+    def _raw_call(self, tool: Call, kind: ToolKindSpec, arguments: Mapping[str, Any]) -> str:
+        """A call whose body is raw text."""
+        origin = Origin("/arguments", tool.name)
+        body = arguments.get(kind.parameter)
+        if not isinstance(body, str) or len(arguments) != 1:
+            raise not_carryable(f"the call holds '{kind.parameter}', a text, and nothing else", origin)
+        layout = replace(self.layout, avoid=body_stops(self.spec, kind))
+        parts = []
+        template = kind_parts(kind)
+        for at, part in enumerate(template):
+            following = template[at + 1] if at + 1 < len(template) else ""
+            closer = following if isinstance(following, str) else ""
+            match part:
+                case str():
+                    parts.append(part)
+                case Hole(name="body"):
+                    raw = StringStyle("", "", "none")
+                    parts.append(write_string(body, raw, closer, layout, origin))
+                case Hole(form="json"):
+                    quoted = StringStyle('"', '"', "json")
+                    parts.append(write_string(tool.name, quoted, "", layout, origin))
+                case _:
+                    parts.append(tool.name)
+        return "".join(parts)
 
     def _call(self, call: Mapping[str, Any], index: int) -> str:
         at = Origin(f"/{index}")
@@ -64,6 +103,9 @@ class CallRenderer:
                 "unknown-tool", f"no tool is named '{name}'", at.child("name"),
                 did_you_mean(name, self.tools),
             )  # fmt: skip
+        kind = kind_of(self.spec, tool)
+        if kind is not None:
+            return self._raw_call(tool, kind, arguments)
         origin = Origin("/arguments", name)
         parts = []
         for part in self.shape.call:

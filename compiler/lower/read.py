@@ -32,9 +32,11 @@ from ..grammar import (
 )
 from ..origin import Origin
 from ..regular.language import Language
-from ..spec import DialectSpec
+from ..spec import DialectSpec, ToolKindSpec
 from ..template import Hole, Part
+from .kinds import body_stops, kind_parts, names_itself
 from .layout import BARE_KEY_STOPS, Gaps, Layout, value_layout
+from .prefill import behind
 from .shape import Shape, shapes
 from .spelling import ALL, DIGIT, StringStyle, spell
 
@@ -79,6 +81,9 @@ class ReadLowering:
             block = sequence(_CUT, thought, choice(*endings))
             opener = self._literal(reasoning.open.rstrip())
             start = block if self.opened else choice(sequence(self._gap, opener, block), body)
+        if self.spec.prefill and not self.opened:
+            # What was generated goes on behind the prefill; a text that repeats it is read too.
+            start = choice(behind(start, self.spec.prefill, self.rules), start)
         return Grammar(self.rules, start)
 
     # Around the calls -------------------------------------------------------------------------
@@ -93,7 +98,7 @@ class ReadLowering:
             language = Language.avoiding((*self.spec.turn_end.tokens,), content.close)
             text = Capture(Slot("content"), Regular(spell(language.dfa, "none", "")))
             wrapped = sequence(
-                self._literal(content.open),
+                self._before_raw(content.open),
                 _CUT,
                 text,
                 optional(self._literal(content.close)) if content.close else EMPTY,
@@ -128,7 +133,33 @@ class ReadLowering:
 
     def _sections(self, after: Expr) -> Expr:
         """One section of calls in any shape, then `after`."""
-        return sequence(choice(*(self._section(s) for s in shapes(self.spec))), after)
+        sections = [self._section(s) for s in shapes(self.spec)]
+        bodies = [self._raw_call(k) for k in self.spec.tool_kinds.values()]
+        return sequence(choice(*bodies, *sections), after)
+
+    def _raw_call(self, kind: ToolKindSpec) -> Expr:
+        """A call whose body is raw text; the argument's name is not in the text."""
+        parts: list[Expr] = []
+        template = kind_parts(kind)
+        if not names_itself(template):
+            parts.append(Capture(Slot("name", "literal", kind.names[0]), EMPTY))
+        for at, part in enumerate(template):
+            if isinstance(part, str):
+                parts.append(self._before_raw(part))
+            elif part.name == "name":
+                names = choice(*(Literal(n) for n in kind.names))
+                quoted = sequence(Literal('"'), names, Literal('"'))
+                slot = Slot("name", "json" if part.form == "json" else "raw")
+                parts.append(Capture(slot, quoted if part.form == "json" else names))
+            elif part.name == "body":
+                following = template[at + 1] if at + 1 < len(template) else ""
+                closer = following if isinstance(following, str) else ""
+                language = Language.avoiding(body_stops(self.spec, kind), closer)
+                text = Regular(spell(language.dfa, "none", ""), 0, None, "raw text")
+                key = Capture(Slot("key", "literal", kind.parameter), EMPTY)
+                member = Capture(Slot("member"), sequence(key, Capture(Slot("value", "raw"), text)))
+                parts += [_CUT, Capture(Slot("arguments"), member)]
+        return Capture(Slot("call"), self._merged(parts))
 
     def _section(self, shape: Shape) -> Expr:
         call = self._call(shape)
@@ -307,10 +338,12 @@ class ReadLowering:
         after = behind and isinstance(hole := parts[at + 1], Hole) and hole.name == "value"
         if before:
             return Literal(text) if text.strip() == text else self._closing(text)
-        if after:
-            visible = text.rstrip()
-            return sequence(self._literal(visible), Literal(text[len(visible) :]))
-        return self._literal(text)
+        return self._before_raw(text) if after else self._literal(text)
+
+    def _before_raw(self, text: str) -> Expr:
+        """A literal with raw text behind it: its last white space is not the text's."""
+        visible = text.rstrip()
+        return sequence(self._literal(visible), Literal(text[len(visible) :]))
 
     def _closing(self, text: str) -> Expr:
         """The literal behind a raw value: its last white space may be missing."""

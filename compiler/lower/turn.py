@@ -5,7 +5,7 @@ What a turn covers under each tool_choice is the table in docs/explanation/what-
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..errors import CalligramError, ToolError
 from ..grammar import (
@@ -23,18 +23,20 @@ from ..grammar import (
     optional,
     sequence,
 )
-from ..ir import Bounds, Call, Envelope
+from ..ir import Bounds, Call, EnumValue, Envelope, StringValue
 from ..origin import Origin, Problem
 from ..regular.language import Language
 from ..spec import DialectSpec
 from ..template import Hole
 from .arguments import ArgumentsLowering
 from .free_text import content_language
+from .kinds import body_key, body_stops, kind_of, kind_parts
 from .layout import Gaps, Layout, value_layout
+from .prefill import behind
 from .shape import Shape, markup, shapes
-from .spelling import DIGIT, NONZERO, escaped, spell
+from .spelling import DIGIT, NONZERO, StringStyle, escaped, spell
 from .trie import trie
-from .values import Shared
+from .values import Shared, ValueLowering
 from .writer import not_carryable, raw_fits
 
 MAX_INDEX_DIGITS = 4
@@ -75,8 +77,8 @@ class TurnLowering:
         armed = None
         if calls is not None:
             armed = sequence(calls, self._turn_end())
-        start = sequence(self._before(calls), self._turn_end())
         rules = self.shared.rules
+        start = behind(sequence(self._before(calls), self._turn_end()), self.spec.prefill, rules)
         lead_in = self.envelope.free_content and armed is not None
         return Lowered(Grammar(rules, start, armed if lead_in else None), calls)
 
@@ -167,6 +169,7 @@ class TurnLowering:
     def calls(self) -> Expr | None:
         """One call or more, in any of the enforced shapes; None if the turn can have none."""
         options = [e for s in self.shapes if (e := self._section(s)) is not None]
+        options += [e for c in self.envelope.calls if (e := self._raw_call(c)) is not None]
         if not options:
             if not self.shared.problems:
                 self.shared.problems.append(
@@ -204,6 +207,8 @@ class TurnLowering:
         before = [self._part(p, shape) for p in shape.call[:at]]
         options = []
         for call in self.envelope.calls:
+            if kind_of(self.spec, call) is not None:
+                continue
             option = self._one_tool(call, shape, layout, at)
             if option is not None:
                 options.append(option)
@@ -244,6 +249,40 @@ class TurnLowering:
             else:
                 rest.append(self._part(part, shape))
         return name, sequence(*rest)
+
+    def _raw_call(self, call: Call) -> Expr | None:
+        """The call of a tool whose body is raw text; it is the only one of its turn."""
+        kind = kind_of(self.spec, call)
+        if kind is None or self.envelope.min_calls > 1:
+            return None
+        key = body_key(kind, call)
+        assert key is not None
+        layout = replace(Layout("raw", is_json=False), avoid=body_stops(self.spec, kind))
+        values = ValueLowering(self.shared, layout, call.arguments.definitions, call.name)
+        parts: list[Expr] = []
+        template = kind_parts(kind)
+        for at, part in enumerate(template):
+            following = template[at + 1] if at + 1 < len(template) else ""
+            behind_it = following if isinstance(following, str) else ""
+            if isinstance(part, str):
+                parts.append(markup(part, self.spec.tokens))
+            elif part.name == "body":
+                raw = (StringStyle("", "", "none"),)
+                value = key.value
+                expr = (
+                    values.enum(value, raw, behind_it)
+                    if isinstance(value, EnumValue)
+                    else values.string(value, raw, behind_it)
+                    if isinstance(value, StringValue)
+                    else None
+                )
+                if expr is None:
+                    return None
+                parts.append(expr)
+            elif part.name == "name":
+                quoted = escaped(call.name, "json", '"')
+                parts.append(Literal(f'"{quoted}"' if part.form == "json" else call.name))
+        return sequence(*parts)
 
     def _name(self, call: Call, hole: Hole, shape: Shape, layout: Layout) -> str:
         if hole.form == "json":

@@ -148,6 +148,8 @@ class Builder:
             parent.value, parent.has_value = value, True
 
     def _text_of(self, frame: Frame, end: int) -> str:
+        if frame.slot.decode == "literal":
+            return str(frame.slot.value)
         text = self.slice(frame.start, end)
         match frame.slot.decode:
             case "json":
