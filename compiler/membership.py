@@ -69,7 +69,10 @@ def _exact(instance: Any) -> Any:
         return [_exact(v) for v in instance]
     if isinstance(instance, dict):
         return {k: _exact(v) for k, v in instance.items()}
-    return exact_number(instance) if isinstance(instance, float) else instance
+    if isinstance(instance, float):
+        number = exact_number(instance)
+        return instance if number is None else number
+    return instance
 
 
 def _string(value: StringValue, instance: str) -> bool:

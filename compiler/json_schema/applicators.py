@@ -8,10 +8,23 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..ir import Json
-from .forms import ANY, TRIVIAL, Atom, Form, Goal, Member, Nulls, Objects, Reason, Residue, Typed
+from .forms import (
+    ANY,
+    TRIVIAL,
+    Atom,
+    Cause,
+    Form,
+    Goal,
+    Member,
+    Nulls,
+    Objects,
+    Reason,
+    Residue,
+    Typed,
+)
 from .join import join
 from .meet import TooManyAlternatives, meet
-from .negate import Cause, negate
+from .negate import negate
 from .places import Draft, Place
 
 if TYPE_CHECKING:
@@ -142,9 +155,7 @@ def _overlaps(reader: Reader, forms: list[Form]) -> list[list[int]]:
     return found
 
 
-def _discriminated(
-    reader: Reader, place: Place, options: list[Place], tracked: bool
-) -> list[Form]:
+def _discriminated(reader: Reader, place: Place, options: list[Place], tracked: bool) -> list[Form]:
     """The options' forms; with openapi, each with the tag that the discriminator gives it."""
     forms = [reader.atom_form(o.atom, tracked) for o in options]
     given = place.schema.get("discriminator")
@@ -220,9 +231,7 @@ def _dependencies_of(reader: Reader, place: Place, given: Any, tracked: bool) ->
     return _dependencies(reader, place, given, tracked, "dependencies")
 
 
-def _dependencies(
-    reader: Reader, place: Place, given: Any, tracked: bool, keyword: str
-) -> Form:
+def _dependencies(reader: Reader, place: Place, given: Any, tracked: bool, keyword: str) -> Form:
     lists = keyword != "dependentSchemas"
     schemas = keyword != "dependentRequired"
     if not isinstance(given, dict):

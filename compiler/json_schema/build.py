@@ -30,6 +30,7 @@ from .forms import (
     Alternative,
     Arrays,
     Booleans,
+    Cause,
     Goal,
     Nulls,
     Numbers,
@@ -156,7 +157,8 @@ class Builder:
 
     def _number(self, x: Numbers) -> Value:
         if x.kind == "fraction":
-            self.reader.unsupported("not", x.origin, "for numbers that are not whole")
+            cause = x.split or Cause("not", x.origin)
+            self.reader.unsupported(cause.keyword, cause.origin, "for numbers that are not whole")
         if x.kind == "integer":
             multiple = None if x.multiple is None or x.multiple == 1 else int(x.multiple)
             return IntegerValue(

@@ -45,7 +45,9 @@ def expand_array(reader: Reader, x: Arrays) -> Iterator[Alternative | Reason]:
             return
     results = _without_contains(reader, x)
     for y in results:
-        if y.unique is None or (y.longest is not None and y.longest <= 1):
+        if y.longest is not None and y.shortest > y.longest:
+            yield Reason(f"minContains {y.shortest} is above maxItems {y.longest}", y.origin)
+        elif y.unique is None or (y.longest is not None and y.longest <= 1):
             yield replace(y, unique=None)
         else:
             yield _without_repeats(reader, y)

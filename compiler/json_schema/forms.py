@@ -52,6 +52,14 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
+class Cause:
+    """The keyword that asks for a complement."""
+
+    keyword: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
 class Residue:
     """A condition that the IR cannot say; refused (or relaxed) if it is still there at the end.
 
@@ -87,7 +95,8 @@ class Booleans:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Numbers:
-    """Numbers between two bounds; `kind` tells whole ones from the others."""
+    """Numbers between two bounds; `kind` tells whole ones from the others, which the IR cannot
+    say alone: `split` is what asks for them."""
 
     kind: NumberKind = "any"
     low: Decimal | None = None
@@ -95,6 +104,7 @@ class Numbers:
     low_open: bool = False
     high_open: bool = False
     multiple: Decimal | None = None
+    split: Cause | None = None
     origin: Origin = NOWHERE
     residues: Residues = ()
 

@@ -38,17 +38,44 @@ UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
 
 IMPLEMENTED = frozenset(
     (
-        "type", *VALUE_KEYWORDS, *NUMBER_KEYWORDS, *STRING_KEYWORDS, *ARRAY_KEYWORDS,
-        *OBJECT_KEYWORDS, *APPLICATORS, *UNEVALUATED,
+        "type",
+        *VALUE_KEYWORDS,
+        *NUMBER_KEYWORDS,
+        *STRING_KEYWORDS,
+        *ARRAY_KEYWORDS,
+        *OBJECT_KEYWORDS,
+        *APPLICATORS,
+        *UNEVALUATED,
     )  # fmt: skip
 )
 
 ANNOTATIONS = frozenset(
     (
-        "$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$comment",
-        "$vocabulary", "$defs", "definitions", "title", "description", "default", "examples",
-        "example", "deprecated", "readOnly", "writeOnly", "contentEncoding", "contentMediaType",
-        "contentSchema", "nullable", "discriminator", "xml", "externalDocs",
+        "$schema",
+        "$id",
+        "id",
+        "$anchor",
+        "$dynamicAnchor",
+        "$recursiveAnchor",
+        "$comment",
+        "$vocabulary",
+        "$defs",
+        "definitions",
+        "title",
+        "description",
+        "default",
+        "examples",
+        "example",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "contentEncoding",
+        "contentMediaType",
+        "contentSchema",
+        "nullable",
+        "discriminator",
+        "xml",
+        "externalDocs",
     )  # fmt: skip
 )
 
@@ -79,7 +106,7 @@ def annotation_note(keyword: str) -> str:
     """What to say about a keyword that asserts nothing."""
     if keyword in ANNOTATIONS:
         if keyword == "nullable":
-            return "OpenAPI keyword ignored; use type [\"…\", \"null\"], or read with openapi=True"
+            return 'OpenAPI keyword ignored; use type ["…", "null"], or read with openapi=True'
         if keyword == "discriminator":
             return "OpenAPI keyword ignored; the options alone decide, or read with openapi=True"
         return ""

@@ -91,9 +91,7 @@ def _types(form: Form) -> list[str]:
     return list(found)
 
 
-def filter_values(
-    x: Values, allowed: tuple[Alternative, ...], goals: Goals
-) -> Values | Reason:
+def filter_values(x: Values, allowed: tuple[Alternative, ...], goals: Goals) -> Values | Reason:
     """The values of `x` that some alternative lets through.
 
     Arrays and objects are decided later where that means looking into goals: the check is noted.
@@ -126,17 +124,23 @@ def _why_no_value(x: Values, typed: list[Typed], allowed: tuple[Alternative, ...
     mine = [y for y in typed if TYPE_OF[type(y)] in kinds]
     if mine:
         what = " or ".join(dict.fromkeys(describe(y) for y in mine))
-        return f"{subject} does not satisfy {what}" if subject else (
-            f"no listed value satisfies {what}"
+        return (
+            f"{subject} does not satisfy {what}"
+            if subject
+            else (f"no listed value satisfies {what}")
         )
     if typed:
         what = " or ".join(dict.fromkeys(_types(Form(tuple(typed)))))
-        return f"{subject} is not of type {what}" if subject else (
-            f"no listed value is of type {what}"
+        return (
+            f"{subject} is not of type {what}"
+            if subject
+            else (f"no listed value is of type {what}")
         )
     others = [show(v) for y in allowed if isinstance(y, Values) for v in y.values]
-    return f"{subject or 'no listed value'} is none of {', '.join(others[:5])}" if subject else (
-        f"no listed value is one of {', '.join(others[:5])}"
+    return (
+        f"{subject or 'no listed value'} is none of {', '.join(others[:5])}"
+        if subject
+        else (f"no listed value is one of {', '.join(others[:5])}")
     )
 
 

@@ -123,8 +123,11 @@ def _meet_classes(x: Objects, y: Objects, goals: Goals) -> tuple[KeyClass, ...]:
             origin = d.origin if c.origin is NOWHERE else c.origin
             made.append(
                 KeyClass(
-                    names, both(c.goal, d.goal), c.implicit and d.implicit,
-                    c.evaluated or d.evaluated, origin,
+                    names,
+                    both(c.goal, d.goal),
+                    c.implicit and d.implicit,
+                    c.evaluated or d.evaluated,
+                    origin,
                 )  # fmt: skip
             )
     return tuple(made)

@@ -8,12 +8,10 @@ from math import gcd
 
 from ..origin import Origin
 from ..regular.language import Language
-from .forms import NumberKind, Numbers, Reason, Residues, Strings
+from .forms import Cause, NumberKind, Numbers, Reason, Residues, Strings
 
 
-def meet_numbers(
-    x: Numbers, y: Numbers, origin: Origin, residues: Residues
-) -> Numbers | Reason:
+def meet_numbers(x: Numbers, y: Numbers, origin: Origin, residues: Residues) -> Numbers | Reason:
     """Numbers that both let through."""
     low, low_open = x.low, x.low_open
     if y.low is not None and (low is None or y.low > low or (y.low == low and y.low_open)):
@@ -25,7 +23,8 @@ def meet_numbers(
     kind = x.kind if y.kind == "any" else y.kind
     if "any" not in (x.kind, y.kind) and x.kind != y.kind:
         return Reason("type integer and not type integer exclude each other", origin)
-    return numbers(kind, low, high, low_open, high_open, multiple, origin, residues)
+    split = x.split or y.split
+    return numbers(kind, low, high, low_open, high_open, multiple, origin, residues, split)
 
 
 def numbers(
@@ -37,6 +36,7 @@ def numbers(
     multiple: Decimal | None,
     origin: Origin,
     residues: Residues = (),
+    split: Cause | None = None,
 ) -> Numbers | Reason:
     """The alternative with its bounds, or why no number satisfies them."""
     if multiple is not None and multiple == multiple.to_integral_value():
@@ -46,7 +46,7 @@ def numbers(
         kind = "integer"
     if kind == "integer" and multiple is not None:
         multiple = common_multiple(multiple, Decimal(1))
-    made = Numbers(kind, low, high, low_open, high_open, multiple, origin, residues)
+    made = Numbers(kind, low, high, low_open, high_open, multiple, split, origin, residues)
     if low is None or high is None:
         return made
     below, above = describe_bounds(made)
@@ -108,9 +108,7 @@ def exact_decimal(value: Fraction) -> Decimal:
     return Decimal((sign, tuple(int(d) for d in digits), -places))
 
 
-def meet_strings(
-    x: Strings, y: Strings, origin: Origin, residues: Residues
-) -> Strings | Reason:
+def meet_strings(x: Strings, y: Strings, origin: Origin, residues: Residues) -> Strings | Reason:
     """Strings that both let through."""
     shortest = max(x.shortest, y.shortest)
     longest = least(x.longest, y.longest)

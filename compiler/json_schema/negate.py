@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -19,6 +19,7 @@ from .forms import (
     Atom,
     Beyond,
     Booleans,
+    Cause,
     Contains,
     Form,
     Goal,
@@ -41,14 +42,6 @@ from .meet import meet_typed
 # More pieces than this and the complement stays a residue.
 MAX_PIECES = 64
 MAX_PRODUCT = 512
-
-
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """The keyword that asks for a complement."""
-
-    keyword: str
-    origin: Origin
 
 
 def negate(form: Form, cause: Cause, goals: Goals) -> Form:
@@ -155,7 +148,9 @@ def _not_values(whole: Typed, x: Values, cause: Cause, goals: Goals) -> list[Typ
         points = sorted(Decimal(v) for v in values if isinstance(v, (int, Decimal)))
         edges = [None, *points, None]
         return [
-            Numbers("any", a, b, a is not None, b is not None, None, cause.origin)
+            Numbers(
+                low=a, high=b, low_open=a is not None, high_open=b is not None, origin=cause.origin
+            )
             for a, b in zip(edges, edges[1:], strict=False)
         ]
     return [replace(whole, residues=_residue(cause, lambda v: not goals.admits(x, v)))]
@@ -165,7 +160,7 @@ def _not_numbers(x: Numbers, cause: Cause) -> list[Typed]:
     made: list[Typed] = []
     origin = cause.origin
     if x.kind == "integer":
-        made.append(Numbers("fraction", origin=origin))
+        made.append(Numbers("fraction", split=cause, origin=origin))
     elif x.kind == "fraction":
         made.append(Numbers("integer", origin=origin))
     if x.low is not None:

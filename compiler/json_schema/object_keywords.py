@@ -89,9 +89,7 @@ def _classes(
                 overlap.append(KeyClass(remains, c.goal, False, True, c.origin))
         fresh = language if rest is None else language & rest
         if not fresh.is_empty:
-            overlap.append(
-                KeyClass(fresh, goal, False, True, place.at("patternProperties"))
-            )
+            overlap.append(KeyClass(fresh, goal, False, True, place.at("patternProperties")))
         made = overlap
         rest = ~language if rest is None else rest - language
         if len(made) > MAX_KEY_CLASSES:
@@ -173,7 +171,10 @@ def _with_names(reader: Reader, place: Place, given: Any, x: Objects) -> Part:
 
 def _names_language(reader: Reader, goal: Goal) -> Language | None:
     """The strings that a goal lets through, None if all."""
-    form: Form = reader.form(goal)
+    form: Form | None = reader.form_if_read(goal)
+    if form is None:
+        reader.unsupported("propertyNames", goal[0].place.origin, "inside the schema it refers to")
+        return None
     total: Language | None = None
     for x in form.alternatives:
         part: Language

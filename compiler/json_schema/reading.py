@@ -15,11 +15,11 @@ from .admits import admits
 from .applicators import apply, older_ref, with_null
 from .checks import describe_value
 from .direct import direct_form
-from .forms import ANY, Alternative, Atom, Form, Goal, Objects, Reason, Strings, Values
+from .forms import ANY, Alternative, Atom, Cause, Form, Goal, Objects, Reason, Strings, Values
 from .json_values import is_container, json_key
 from .keywords import ANNOTATIONS, APPLICATORS, IMPLEMENTED, UNEVALUATED, annotation_note, applies
 from .meet import meet
-from .negate import Cause, negate
+from .negate import negate
 from .options import ReadOptions
 from .places import Document, Place
 from .unevaluated import close_unevaluated
@@ -57,9 +57,7 @@ class Reader:
 
     # -- problems and findings
 
-    def problem(
-        self, code: str, message: str, origin: Origin, hint: str | None = None
-    ) -> None:
+    def problem(self, code: str, message: str, origin: Origin, hint: str | None = None) -> None:
         """Collect an error; reading goes on."""
         self.problems.append(Problem(code, message, origin, hint))
 
@@ -225,6 +223,16 @@ class Reader:
                 form = meet(form, self.atom_form(atom), self)
             self._goal_forms[key] = form
         return form
+
+    def form_if_read(self, goal: Goal) -> Form | None:
+        """The form of a goal, None if that is still being read."""
+        self._probes += 1
+        try:
+            return self.form(goal)
+        except Unknown:
+            return None
+        finally:
+            self._probes -= 1
 
     def atom_form(self, atom: Atom, tracked: bool = False) -> Form:
         """What a schema, or its negation, lets through."""

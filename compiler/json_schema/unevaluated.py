@@ -5,7 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from .forms import Alternative, Arrays, Form, Goal, Item, KeyClass, Member, Objects, Reason, both
+from .forms import (
+    ANY,
+    Alternative,
+    Arrays,
+    Form,
+    Goal,
+    Item,
+    KeyClass,
+    Member,
+    Objects,
+    Reason,
+    Values,
+    both,
+)
+from .meet import meet
 from .meet_containers import arrays, objects
 from .places import Place
 
@@ -21,6 +35,8 @@ def close_unevaluated(reader: Reader, place: Place, keyword: str, form: Form) ->
     why: list[Reason] = []
     for x in form.alternatives:
         result: Alternative | Reason = x
+        if isinstance(x, Values):
+            result = _close_values(reader, place, keyword, x)
         if isinstance(x, Objects) and keyword == "unevaluatedProperties":
             result = _close_object(x, goal, place)
         elif isinstance(x, Arrays) and keyword == "unevaluatedItems":
@@ -34,6 +50,18 @@ def close_unevaluated(reader: Reader, place: Place, keyword: str, form: Form) ->
         else:
             made.append(result)
     return Form(tuple(made), tuple(why or form.why) if not made else ())
+
+
+def _close_values(reader: Reader, place: Place, keyword: str, x: Values) -> Values:
+    """What listed arrays or objects have evaluated is told by the checks that they still face."""
+    kind = dict if keyword == "unevaluatedProperties" else list
+    if not any(isinstance(v, kind) for v in x.values):
+        return x
+    whole = ANY
+    for check in x.checks:
+        whole = meet(whole, Form(check), reader)
+    closed = close_unevaluated(reader, place, keyword, whole)
+    return replace(x, checks=(closed.alternatives,))
 
 
 def _close_object(x: Objects, goal: Goal | None, place: Place) -> Objects | Reason:

@@ -243,7 +243,7 @@ def test_openapi_keywords_are_annotations_unless_asked_for() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string", "nullable": True}}}
     check(schema, [{"a": "x"}], [{"a": None}])
     check(schema, [{"a": "x"}, {"a": None}], [{"a": 1}], jsonschema_agrees=False, openapi=True)
-    schema = {
+    tagged = {
         "oneOf": [{"$ref": "#/components/schemas/Cat"}, {"$ref": "#/components/schemas/Dog"}],
         "discriminator": {"propertyName": "kind", "mapping": {"d": "#/components/schemas/Dog"}},
         "components": {"schemas": {
@@ -251,5 +251,5 @@ def test_openapi_keywords_are_annotations_unless_asked_for() -> None:
             "Dog": {"type": "object", "properties": {"kind": {"type": "string"}, "bark": {}}},
         }},
     }  # fmt: skip
-    check(schema, [{"kind": "Cat", "lives": 9}, {"kind": "d"}], [{"kind": "Dog"}, {"lives": 1}],
+    check(tagged, [{"kind": "Cat", "lives": 9}, {"kind": "d"}], [{"kind": "Dog"}, {"lives": 1}],
           jsonschema_agrees=False, openapi=True)  # fmt: skip

@@ -161,14 +161,19 @@ def test_recursion_without_a_finite_value_is_unsatisfiable() -> None:
     schema = {"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}
     assert problem(schema).code == "unsatisfiable"
     assert problem({"type": "array", "items": {"$ref": "#"}, "minItems": 1}).code == "unsatisfiable"
-    optional = {"type": "object", "properties": {"a": {"$ref": "#/$defs/endless"}},
-                "$defs": {"endless": {**schema, "properties": {"next": {"$ref": "#/$defs/endless"}}}}}  # fmt: skip
+    endless = {**schema, "properties": {"next": {"$ref": "#/$defs/endless"}}}
+    optional = {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/endless"}},
+        "$defs": {"endless": endless},
+    }
     check(optional, [{}, {"b": 1}], [{"a": {}}])
 
 
 def test_dynamic_and_recursive_references_without_a_choice() -> None:
-    check({"$dynamicAnchor": "node", "type": "object", "properties": {"k": {"$dynamicRef": "#node"}},
-           "additionalProperties": False}, [{}, {"k": {"k": {}}}], [{"k": 1}])  # fmt: skip
+    check({"$dynamicAnchor": "node", "type": "object", "additionalProperties": False,
+           "properties": {"k": {"$dynamicRef": "#node"}}},
+          [{}, {"k": {"k": {}}}], [{"k": 1}])  # fmt: skip
     check({"$schema": "https://json-schema.org/draft/2019-09/schema", "type": "object",
            "properties": {"k": {"$recursiveRef": "#"}}, "additionalProperties": False},
           [{}, {"k": {}}], [{"k": 1}, {"z": 1}])  # fmt: skip
