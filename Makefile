@@ -23,7 +23,7 @@ test: .venv/.test
 
 # The random searches with fifty times their usual budget.
 fuzz: .venv/.test
-	CALLIGRAM_FUZZ=50 $(BIN)/python -m pytest -m fuzz
+	CALLIGRAM_FUZZ=50 $(BIN)/python -m pytest -n $(WORKERS) -m fuzz
 
 check: .venv/.dev
 	$(BIN)/ruff check .

@@ -128,6 +128,7 @@ GRAMMARS: Final[Codes] = {
     "not-accepted": "The grammar does not accept this: calls to render, or a parsed text.",
     "machine-steps": "Measuring a counting part of the grammar takes too many steps.",
     "not-carryable": "The notation cannot carry this value.",
+    "prefill-mismatch": "The prompt's prefill is not the beginning of any turn.",
     "undefined-rule": "A rule is used but not defined.",
     "unproductive-rule": "A rule matches no finite text.",
     "unsupported-feature": "The target cannot express this exactly.",

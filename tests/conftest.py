@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.engine import Engine
+
+# A run of the suite tries the same examples each time, whatever the machine's load. `make fuzz`
+# sets CALLIGRAM_FUZZ, tries others, and that many times more.
+FUZZ = float(os.environ.get("CALLIGRAM_FUZZ", "1"))
+slow = [HealthCheck.too_slow]
+settings.register_profile("steady", deadline=None, derandomize=True, suppress_health_check=slow)
+settings.register_profile(
+    "search", deadline=None, max_examples=int(100 * FUZZ), suppress_health_check=slow
+)
+settings.load_profile("search" if "CALLIGRAM_FUZZ" in os.environ else "steady")
 
 
 @pytest.fixture(scope="session")
