@@ -21,7 +21,7 @@ def find_unproductive(grammar: Grammar, graph: Graph | None = None) -> list[Prob
     ends = productive(graph)
     if all(ends):
         return []
-    problems = []
+    problems: list[Problem] = []
     barren: dict[str, None] = {}
     for index, node in enumerate(graph.nodes):
         if isinstance(node, RuleRef) and not ends[index]:

@@ -25,6 +25,8 @@ PRODUCT_RULES = 40_000
 """Rules that one regular text may take."""
 PLAIN_RULES = 400
 """Rules up to which a count is spelled out step by step without looking for something shorter."""
+OPTION, RULE = 25, 65
+"""Characters that an option among blocks and a rule of a step take when printed, measured."""
 LOOP_ENTRIES = 8
 """Different counts at which a state that only loops is still written as a counted repeat."""
 
@@ -154,20 +156,21 @@ class _Expansion:
             ) from None
 
     def _blocks_pay(self) -> bool:
-        """Whether blocks are expected to take far fewer rules than counting step by step."""
+        """Whether blocks are expected to take less than half the text of counting step by step."""
         assert self.node.max is not None
         span, core = self.node.max - self.node.min, len(self.core)
         block = self._block_size()
         heads = len({self.back(state, block - 1)[0] for state in self.core})
-        blocked = core * (core + 1) * (span // block) + core * (heads + 1) * block
-        return 2 * blocked < span * core
+        blocked = OPTION * core * (core + 1) * (span // block) + RULE * core * (heads + 1) * block
+        return 2 * blocked < RULE * span * core
 
     def _block_size(self) -> int:
         """The size that balances the rules of a block with those that choose among blocks."""
         assert self.node.max is not None
         core = len(self.core)
         heads = len({self.back(state, core)[0] for state in self.core})
-        return max(2, isqrt((self.node.max - self.node.min) * (core + 1) // (heads + 1)))
+        span = self.node.max - self.node.min
+        return max(2, isqrt(OPTION * span * (core + 1) // (RULE * (heads + 1))))
 
     def collect(self, start: Place, limit: int) -> dict[Place, list[Step] | None]:
         """Every place that `start` leads to, breadth first, with its steps; None: a repeat."""
