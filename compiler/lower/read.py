@@ -43,6 +43,8 @@ from .spelling import ALL, DIGIT, StringStyle, spell
 ANY_CHAR: Final = Chars(ALL)
 _WHITESPACE: Final = Chars(((0x09, 0x0A), (0x0D, 0x0D), (0x20, 0x20)))
 _CUT: Final = Cut()
+_WORD: Final = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
+_NO_WORD: Final = ((0, 0x2F), (0x3A, 0x40), (0x5B, 0x5E), (0x60, 0x60), (0x7B, 0xD7FF), ALL[1])
 _PUNCTUATION: Final = "{}[]:,"
 
 
@@ -91,51 +93,60 @@ class ReadLowering:
     def _body(self) -> Expr:
         """Content and calls in any order, then perhaps the turn's end."""
         ends = [Literal(t) for t in self.spec.turn_end.tokens]
-        end = optional(choice(*ends)) if ends else EMPTY
-        content = self.spec.content
-        alone: Expr = Capture(Slot("content"), Repeat(ANY_CHAR, 1, None))
-        if content.open or content.close:
-            language = Language.avoiding((*self.spec.turn_end.tokens,), content.close)
-            text = Capture(Slot("content"), Regular(spell(language.dfa, "none", "")))
-            wrapped = sequence(
-                self._before_raw(content.open),
-                _CUT,
-                text,
-                optional(self._literal(content.close)) if content.close else EMPTY,
-            )
-            alone = choice(sequence(wrapped, RuleRef("body")), alone)
         sections = self._sections(RuleRef("body"))
-        options: list[Expr] = [sections, end]
-        if not self._at_start_only():
-            before = self._content_before()
-            options.append(sequence(before, self._sections(RuleRef("body"))))
-        if ends:
-            options.append(sequence(self._content_until_end(), choice(*ends)))
-        options.append(alone)
-        return self.rules.define("body", choice(*options))
+        done = choice(*ends, EMPTY)
+        free = self._free_text()
+        options: list[Expr] = [sections, *ends]
+        content = self.spec.content
+        if content.open or content.close:
+            options.append(self._wrapped(sections, done))
+        calls_anywhere = not all(t.at == "message_start" for t in self.spec.triggers)
+        if calls_anywhere and any(s.starts_with_name() for s in shapes(self.spec)):
+            # Nothing but a name marks a call, so it must begin where a word can.
+            options.append(sequence(Capture(Slot("content"), self._to_word_edge()), sections))
+            options.append(sequence(Capture(Slot("content"), free), done))
+        else:
+            after = choice(sections, done) if calls_anywhere or not self.spec.triggers else done
+            options.append(sequence(Capture(Slot("content"), free), after))
+        return self.rules.define("body", choice(*options, EMPTY))
 
-    def _at_start_only(self) -> bool:
-        triggers = self.spec.triggers
-        return bool(triggers) and all(t.at == "message_start" for t in triggers)
+    def _free_text(self) -> Expr:
+        """Any text; as short as possible, so that what can begin a call begins one."""
+        more = RuleRef("more")
+        self.rules.define("more", Choice((EMPTY, Sequence((ANY_CHAR, more)))))
+        return Sequence((ANY_CHAR, more))
 
-    def _content_until_end(self) -> Expr:
-        language = Language.avoiding(self.spec.turn_end.tokens)
-        text = Regular(spell((language - Language.words([""])).dfa, "none", ""))
-        return Capture(Slot("content"), text)
+    def _to_word_edge(self) -> Expr:
+        """Any text that ends where a word can begin; as short as possible."""
+        inside, edge = RuleRef("in-word"), RuleRef("word-edge")
+        letters, others = Chars(_WORD), Chars(_NO_WORD)
+        step = (Sequence((letters, inside)), Sequence((others, edge)))
+        self.rules.define("in-word", Choice(step))
+        self.rules.define("word-edge", Choice((EMPTY, *step)))
+        return Choice(step)
 
-    def _content_before(self) -> Expr:
-        """Content that a call may follow."""
-        text: Expr = Repeat(ANY_CHAR, 1, None)
-        if any(s.starts_with_name() for s in shapes(self.spec)):
-            edge = Language.pattern(r"[^A-Za-z0-9_]$", origin=Origin())
-            text = Regular(spell(edge.dfa, "none", ""))
-        return Capture(Slot("content"), text)
+    def _wrapped(self, sections: Expr, done: Expr) -> Expr:
+        """Content between the dialect's markers."""
+        content = self.spec.content
+        if content.close:
+            language = Language.avoiding(self.spec.turn_end.tokens, content.close)
+            text: Expr = Regular(spell(language.dfa, "none", ""), 0, None, "text")
+            after = choice(sequence(self._literal(content.close), RuleRef("body")), done)
+        else:
+            text, after = RuleRef("more"), choice(sections, done)
+        opened = (self._before_raw(content.open), _CUT)
+        return sequence(*opened, Capture(Slot("content"), text), after)
 
     def _sections(self, after: Expr) -> Expr:
         """One section of calls in any shape, then `after`."""
-        sections = [self._section(s) for s in shapes(self.spec)]
-        bodies = [self._raw_call(k) for k in self.spec.tool_kinds.values()]
-        return sequence(choice(*bodies, *sections), after)
+        sections = sequence(choice(*(self._section(s) for s in shapes(self.spec))), after)
+        kinds = self.spec.tool_kinds.values()
+        if not kinds:
+            return sections
+        # What follows a raw body is no content: it would be part of the body.
+        ends = [Literal(t) for t in self.spec.turn_end.tokens]
+        bodies = choice(*(self._raw_call(k) for k in kinds))
+        return choice(sequence(bodies, choice(sections, *ends, EMPTY)), sections)
 
     def _raw_call(self, kind: ToolKindSpec) -> Expr:
         """A call whose body is raw text; the argument's name is not in the text."""
