@@ -106,7 +106,10 @@ class Stream:
         problems: list[Problem] = [*self._run.problems, *builder.problems]
         problems += judge(grammar, builder.calls)
         verdict = grammar.check(bytes(self._text))
-        if not verdict.accepted:
+        if verdict.accepted:
+            # No automaton remembers undeclared keys; the last one counts, as in JSON.
+            problems = [p for p in problems if p.code != "duplicate-key"]
+        else:
             if incomplete is None and self._text and verdict.position == len(self._text):
                 incomplete = Incomplete(None, "", f"the text ends early: {verdict.message}")
             if not problems:
