@@ -8,8 +8,10 @@ string it is.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from .ir import EnumValue, ReferenceValue, StringValue, UnionValue, Value
@@ -31,8 +33,23 @@ _PYTHON_ESCAPE = re.compile(
 _ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'"}
 
 
+MAX_EXPONENT = 4000
+"""Exponent beyond which a number is refused rather than written out."""
+
+
 def _no_constant(text: str) -> None:
     raise Undecodable(f"{text} is no JSON")
+
+
+def _number(text: str) -> float | int:
+    """A number with a fraction or exponent; an exact whole one where a float would overflow."""
+    value = float(text)
+    if math.isfinite(value):
+        return value
+    exact = Decimal(text)
+    if exact.adjusted() > MAX_EXPONENT:
+        raise Undecodable(f"the number {text[:40]} is too large")
+    return int(exact)
 
 
 class _Pairs:
@@ -63,7 +80,11 @@ def decode_json(text: str, duplicates: list[str] | None = None) -> Any:
     pairs = _Pairs()
     try:
         value = json.loads(
-            text, strict=False, parse_constant=_no_constant, object_pairs_hook=pairs
+            text,
+            strict=False,
+            parse_constant=_no_constant,
+            parse_float=_number,
+            object_pairs_hook=pairs,
         )
     except RecursionError:
         raise Undecodable("nested too deeply") from None
