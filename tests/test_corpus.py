@@ -90,6 +90,10 @@ def complaints(case: CorpusCase, judges: Judges) -> list[str]:
         out.append("nothing in the text arms the grammar")
     if case.calls is not None and not same(named(result.calls), case.calls):
         out.append(f"calls: {named(result.calls)}")
+    for part in ("content", "reasoning"):
+        wanted_text, text = getattr(case, part), getattr(result, part)
+        if wanted_text is not None and text.strip() != wanted_text.strip():
+            out.append(f"{part}: {text!r}")
     return out
 
 
