@@ -86,7 +86,7 @@ class Printer:
                     waiting.append(self.rules[name])
         self.fragments: dict[str, Fragment] = {}
         self.bodies["root"] = self._rule("root", start).text
-        queue = _NAMES.findall(self.bodies["root"])
+        queue: list[str] = _NAMES.findall(self.bodies["root"])
         order: dict[str, None] = {"root": None}
         back = {new: old for old, new in self.renamed.items()}
         for name in queue:
@@ -94,7 +94,7 @@ class Printer:
                 continue
             order[name] = None
             if name not in self.bodies:
-                source = back.get(name, name)
+                source = back[name] if name in back else name
                 self.bodies[name] = self._rule(source, self.rules[source]).text
             queue.extend(_NAMES.findall(self.bodies[name]))
         return "".join(_line(name, self.bodies[name].replace(MARK, "")) for name in order)
