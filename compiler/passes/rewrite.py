@@ -102,6 +102,19 @@ def rewrite(expr: Expr, change: Callable[[Expr], Expr], memo: dict[int, tuple[Ex
     return memo[id(expr)][1]
 
 
+def built_rules(grammar: Grammar) -> dict[str, Expr]:
+    """Every rule that is reachable, built, in order of first use; undefined ones are left out."""
+    queue = [*references(grammar.start)]
+    if grammar.armed is not None:
+        queue += references(grammar.armed)
+    found: dict[str, Expr] = {}
+    for name in queue:
+        if name not in found and name in grammar.rules:
+            found[name] = grammar.rules[name]
+            queue.extend(references(found[name]))
+    return found
+
+
 def rewrite_grammar(
     grammar: Grammar, change: Callable[[Expr, RuleMaker], Expr], maker: RuleMaker | None = None
 ) -> Grammar:
@@ -112,6 +125,8 @@ def rewrite_grammar(
     def whole(expr: Expr) -> Expr:
         return rewrite(expr, lambda node: change(node, maker), memo)
 
+    # Building a rule may define others, whose names must be known before new ones are given out.
+    built_rules(grammar)
     maker.owner = "root"
     start = whole(grammar.start)
     armed = None if grammar.armed is None else whole(grammar.armed)

@@ -10,6 +10,7 @@ from ...compiler.passes.expand_members import members_expr
 from ...compiler.passes.expand_regular import RegularExpander
 from ...compiler.passes.factor import factor
 from ...compiler.passes.graph import graph_of
+from ...compiler.passes.name_rules import name_rules
 from ...compiler.passes.nonempty import repeat_nonempty
 from ...compiler.passes.rewrite import RuleMaker, rewrite_grammar
 from ...compiler.passes.strip_captures import strip_node
@@ -46,7 +47,7 @@ def expand(grammar: Grammar) -> Grammar:
             case _:
                 return node
 
-    expanded = rewrite_grammar(grammar, change)
+    expanded = rewrite_grammar(name_rules(grammar), change)
     graph = graph_of(expanded)
     check_productive(expanded, graph)
     check_left_recursion(expanded, graph)
