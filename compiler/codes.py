@@ -119,8 +119,10 @@ SCHEMAS: Final[Codes] = {
 }
 
 GRAMMARS: Final[Codes] = {
+    "ambiguous-boundary": "A text can be read in two ways; the message holds one.",
     "automaton-too-ambiguous": "Too many readings of one text at once.",
     "automaton-too-large": "The automaton reaches the limit.",
+    "boundary-undecided": "Whether every text has one reading was not decided (warning).",
     "empty-loop": "Something that may be empty repeats without end.",
     "invalid-call": "Calls to render are not a list of names with arguments.",
     "left-recursion": "A rule can begin with itself.",
