@@ -16,8 +16,8 @@ from .lower.arguments import attribute_of, json_type, object_parts
 from .lower.kinds import body_stops, kind_of, kind_parts
 from .lower.layout import Gaps, Layout, value_layout
 from .lower.shape import Shape, shapes
-from .lower.spelling import StringStyle
-from .lower.writer import Writer, not_carryable, raw_fits, write_string
+from .lower.spelling import StringStyle, raw_fits
+from .lower.writer import Writer, not_carryable, write_string
 from .membership import contains
 from .origin import Origin, did_you_mean
 from .regular.language import Language
@@ -125,7 +125,10 @@ class CallRenderer:
     def _name(self, name: str, hole: Hole, origin: Origin) -> str:
         if hole.form == "json":
             return write_string(name, StringStyle('"', '"', "json"), "", self.layout, origin)
-        if not all(raw_fits(name, e, self.layout.avoid) for e in self.shape.after_name()):
+        endings = self.shape.after_name()
+        if not all(raw_fits(name, e, self.layout.avoid) for e in endings) or any(
+            stop in name for stop in self.shape.name_stops()
+        ):
             raise not_carryable(f"the name {name!r} would be ended early", origin)
         return name
 
@@ -183,9 +186,7 @@ class CallRenderer:
                     style = StringStyle('"', '"', "json")
                     parts.append(write_string(name, style, "", self.layout, origin))
                 case Hole(name="key"):
-                    if not name or name != name.strip() or not raw_fits(
-                        name, behind, self.layout.avoid
-                    ):
+                    if not self.shape.carries_key(name, behind, self.layout.avoid):
                         raise not_carryable(f"the argument name {name!r} cannot be written", origin)
                     parts.append(name)
                 case Hole(name="type"):

@@ -14,9 +14,12 @@ class Goals(Protocol):
 
     def dead(self, goal: Goal) -> bool:
         """Whether the goal provably lets no value through."""
+        ...
 
     def admits(self, alternative: Alternative, value: Json) -> bool:
         """Whether the alternative lets the value through; may look into goals."""
+        ...
 
     def step(self, origin: Origin, units: int = 1) -> None:
         """Count units of work; raises LimitExceeded when the budget is spent."""
+        ...

@@ -30,7 +30,7 @@ from ..template import Hole
 from .layout import Layout
 from .shape import Shape, markup
 from .values import MAX_KEY, Shared, ValueLowering, may_be_empty
-from .writer import not_carryable, raw_fits
+from .writer import not_carryable
 
 
 class ArgumentsLowering:
@@ -123,11 +123,12 @@ class ArgumentsLowering:
             return self.values.key(member)
         if isinstance(member, OpenKeys):
             bounds = self.shared.bounds
-            names = member.names & Language.avoiding(("\n",)) - Language.words([""])
+            stops = self.shape.key_stops(following)
+            names = member.names & Language.avoiding(stops) - Language.words([""])
             high = min(bounds.string, MAX_KEY) if bounds else None
             return self.values.raw(names, following, 0, high, member.origin)
         name = member.name
-        if not name or name != name.strip() or not raw_fits(name, following, self.avoid):
+        if not self.shape.carries_key(name, following, self.avoid):
             error: RenderError = not_carryable(
                 f"the argument name {name!r} cannot be written in this notation", member.origin
             )

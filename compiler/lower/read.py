@@ -54,15 +54,20 @@ class ReadLowering:
     Args:
         names: the declared tools; used only where nothing but its name marks a call.
         opened: the prompt has opened the reasoning block already.
+        exact: white space as the spec has it, for checking the spec itself.
     """
 
-    def __init__(self, spec: DialectSpec, names: Seq[str], *, opened: bool = False) -> None:
+    def __init__(
+        self, spec: DialectSpec, names: Seq[str], *, opened: bool = False, exact: bool = False
+    ) -> None:
         self.spec = spec
         self.names = sorted(names, key=lambda n: (-len(n), n))
         self.opened = opened
         self.rules = Rules()
         self.avoid = tuple(t.text for t in spec.tokens if t.match == "require")
-        self._gap = self.rules.define("gap", Repeat(_WHITESPACE, 0, None))
+        self.exact = exact
+        gap = Repeat(_WHITESPACE, 0, None)
+        self._gap: Expr = EMPTY if exact else self.rules.define("gap", gap)
         self._built: dict[object, RuleRef] = {}
 
     def lower(self) -> Grammar:
@@ -186,8 +191,14 @@ class ReadLowering:
             sequence(self._gap, self._literal(section.close)) if section.close else EMPTY,
         )
 
+    def exact_sections(self) -> list[Expr]:
+        """One section of calls in each shape, nothing around it."""
+        return [self._section(s) for s in shapes(self.spec)]
+
     def _between(self, separator: str) -> Expr:
         """A separator whose visible part must be there; white space around it is free."""
+        if self.exact:
+            return Literal(separator)
         visible = separator.strip()
         return sequence(self._gap, Literal(visible), self._gap) if visible else self._gap
 
@@ -211,7 +222,7 @@ class ReadLowering:
                     parts.append(self._gap)
             elif part.name == "name":
                 slot = Slot("name", "json" if part.form == "json" else "raw")
-                parts.append(Capture(slot, self._name(part, shape, at)))
+                parts.append(Capture(slot, self._name(part, shape)))
                 if at == last and "args" not in {
                     p.name for p in shape.call[at:] if isinstance(p, Hole)
                 }:
@@ -222,6 +233,8 @@ class ReadLowering:
 
     def _call_literal(self, text: str, shape: Shape, at: int) -> Expr:
         """A literal of the call template; JSON punctuation in it may be spaced freely."""
+        if self.exact:
+            return Literal(text)
         spaced = any(isinstance(p, Hole) and p.form == "json" for p in shape.call)
         edge = at + 1 < len(shape.call)
         if not spaced:
@@ -242,6 +255,8 @@ class ReadLowering:
     def _literal(self, text: str, *, keep_end: bool = False) -> Expr:
         """A literal whose white space may vary; with `keep_end` the last of it stays as it is
         (it may be what ends or begins a raw text)."""
+        if self.exact:
+            return Literal(text)
         parts: list[Expr] = []
         stripped = text.rstrip() if keep_end else text
         for char in stripped:
@@ -260,20 +275,14 @@ class ReadLowering:
                 out.append(item)
         return sequence(*out)
 
-    def _name(self, hole: Hole, shape: Shape, at: int) -> Expr:
+    def _name(self, hole: Hole, shape: Shape) -> Expr:
         if hole.form == "json":
             return self._json_string()
         if shape.starts_with_name():
             return choice(*(Literal(n) for n in self.names)) if self.names else ANY_CHAR
-        endings = [e.lstrip() or e for e in shape.after_name()]
-        stops = tuple(dict.fromkeys((*endings, *self.avoid, *self._closers(shape, at))))
+        stops = tuple(dict.fromkeys((*shape.name_stops(), *self.avoid)))
         language = Language.avoiding(stops) - Language.words([""])
         return Regular(spell(language.dfa, "none", ""), 1, None, "a tool's name")
-
-    def _closers(self, shape: Shape, at: int) -> list[str]:
-        """The literals further on in the call: no name holds one."""
-        later = [p.strip() for p in shape.call[at + 1 :] if isinstance(p, str)]
-        return [t for t in later if t]
 
     def _identity(self, shape: Shape, at: int) -> Expr:
         part = shape.call[at]
@@ -359,7 +368,7 @@ class ReadLowering:
     def _closing(self, text: str) -> Expr:
         """The literal behind a raw value: its last white space may be missing."""
         visible = text.rstrip()
-        if not visible:
+        if not visible or self.exact:
             return Literal(text)
         return sequence(Literal(visible), self._gap)
 
@@ -367,7 +376,8 @@ class ReadLowering:
         if hole.form == "json":
             return Capture(Slot("key", "json"), self._json_string())
         following = shape.param[at + 1] if at + 1 < len(shape.param) else ""
-        stops = tuple(t for t in (following, "\n", *self.avoid) if isinstance(t, str) and t)
+        behind_it = following if isinstance(following, str) else ""
+        stops = (*shape.key_stops(behind_it), *self.avoid)
         language = Language.avoiding(stops) - Language.words([""])
         text = Regular(spell(language.dfa, "none", ""), 1, None, "an argument's name")
         return Capture(Slot("key", "raw"), text)
@@ -400,11 +410,13 @@ class ReadLowering:
             found = self._built[key] = self.rules.define(rule, build)
         return found
 
-    def _value(self, layout: Layout) -> RuleRef:
-        """Any value in brackets and quotes, captured piece by piece."""
-        return self._once(("value", layout), "value", lambda: self._any_value(layout))
+    def _value(self, layout: Layout, depth: int = 0) -> RuleRef:
+        """Any value in brackets and quotes, captured piece by piece; when exact, nested once."""
+        depth = depth if self.exact else 0
+        key = ("value", layout, depth)
+        return self._once(key, "value", lambda: self._any_value(layout, depth))
 
-    def _any_value(self, layout: Layout) -> Expr:
+    def _any_value(self, layout: Layout, depth: int) -> Expr:
         if layout.is_json:
             return Capture(Slot("value", "json"), self._json_value())
         options: list[Expr] = []
@@ -421,18 +433,21 @@ class ReadLowering:
         for texts, value in ((literals.true, True), (literals.false, False), (literals.null, None)):
             slot = Slot("value", "literal", value)
             options += [Capture(slot, Literal(t)) for t in dict.fromkeys(texts)]
-        value = self._value(layout)
+        if self.exact and depth > 0:
+            return Choice(tuple(options))
+        value = self._value(layout, depth + 1)
         comma = sequence(self._gap, Literal(","), self._gap)
         items = optional(
             sequence(value, Repeat(sequence(comma, value), 0, None), self._gap)
         )
         array = sequence(Literal("["), self._gap, items, Literal("]"))
         options.append(Capture(Slot("array"), array))
-        options.append(Capture(Slot("object"), self._braces(layout)))
+        options.append(Capture(Slot("object"), self._braces(layout, depth + 1)))
         return Choice(tuple(options))
 
-    def _braces(self, layout: Layout) -> Expr:
+    def _braces(self, layout: Layout, depth: int = 0) -> Expr:
         """An object in braces, captured member by member."""
+        depth = depth if self.exact else 0
 
         def build() -> Expr:
             keys = []
@@ -447,12 +462,12 @@ class ReadLowering:
                     name = Regular(spell(bare, "none", ""), 1, None, "a key")
                     keys.append(Capture(Slot("key", "raw"), name))
             colon = sequence(self._gap, Literal(":"), self._gap)
-            member = Capture(Slot("member"), sequence(choice(*keys), colon, self._value(layout)))
+            member = Capture(Slot("member"), sequence(choice(*keys), colon, self._value(layout, depth)))
             comma = sequence(self._gap, Literal(","), self._gap)
             members = sequence(member, Repeat(sequence(comma, member), 0, None), self._gap)
             return sequence(Literal("{"), self._gap, optional(members), Literal("}"))
 
-        return self._once(("braces", layout), "braces", build)
+        return self._once(("braces", layout, depth), "braces", build)
 
     def _string_body(self, style: StringStyle) -> Expr:
         """The inside of a string, broken escapes and control characters included."""
@@ -477,6 +492,8 @@ class ReadLowering:
 
     def _json_value(self) -> Expr:
         def build() -> Expr:
+            if self.exact:
+                return Choice((self._json_string(), self._number(), Literal("null")))
             comma = sequence(self._gap, Literal(","), self._gap)
             value = RuleRef("json-value")
             items = optional(sequence(value, Repeat(sequence(comma, value), 0, None), self._gap))

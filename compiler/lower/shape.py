@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ..grammar import Expr, Literal, Sequence, Token, sequence
 from ..spec import ArgsSpec, CallIdSpec, CallsSpec, DialectSpec, JsonSpec, SectionSpec, TokenSpec
 from ..template import Hole, Part, literal_after, parse_call, parse_param
-from .spelling import StringStyle
+from .spelling import StringStyle, raw_fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,27 @@ class Shape:
         """The literals that may follow the name and so end it; the first is the regular one."""
         at = next(i for i, p in enumerate(self.call) if isinstance(p, Hole) and p.name == "name")
         return tuple(dict.fromkeys(t for t in self._following(at) if t))
+
+    def name_stops(self) -> tuple[str, ...]:
+        """What no name written raw can hold: all the visible literals behind it."""
+        at = next(i for i, p in enumerate(self.call) if isinstance(p, Hole) and p.name == "name")
+        later = (p.strip() for p in self.call[at + 1 :] if isinstance(p, str))
+        own = (e.lstrip() or e for e in self.after_name())
+        return tuple(dict.fromkeys(t for t in (*own, *later) if t))
+
+    def key_stops(self, following: str) -> tuple[str, ...]:
+        """What no key written raw can hold, the literal behind it among them."""
+        stops = [following, "\n"]
+        if self.args.notation == "kwargs":
+            behind = self.args.close + literal_after(self.call, "args")
+            stops += [self.args.separator.strip(), behind.strip()[:1], '"', "'"]
+        return tuple(dict.fromkeys(t for t in stops if t))
+
+    def carries_key(self, name: str, following: str, avoid: tuple[str, ...]) -> bool:
+        """Can a key be written raw?"""
+        if not name or name != name.strip() or not raw_fits(name, following, avoid):
+            return False
+        return not any(stop in name for stop in self.key_stops(following))
 
     def _following(self, at: int) -> Iterator[str]:
         for part in self.call[at + 1 :]:

@@ -100,6 +100,13 @@ def escaped(text: str, escape: Escape, quote: str, *, ascii_only: bool = False) 
     return text
 
 
+def raw_fits(text: str, following: str, avoid: tuple[str, ...]) -> bool:
+    """Can `text` stand raw before `following`, without being ended early?"""
+    if any(stop in text for stop in avoid):
+        return False
+    return not following or (text + following).find(following) == len(text)
+
+
 def character(escape: Escape, quote: str) -> Expr:
     """One character in any spelling the notation has."""
     raw = Chars(plain(escape, quote))

@@ -34,10 +34,10 @@ from .kinds import body_key, body_stops, kind_of, kind_parts
 from .layout import Gaps, Layout, value_layout
 from .prefill import behind
 from .shape import Shape, markup, shapes
-from .spelling import DIGIT, NONZERO, StringStyle, escaped, spell
+from .spelling import DIGIT, NONZERO, StringStyle, escaped, raw_fits, spell
 from .trie import trie
 from .values import Shared, ValueLowering
-from .writer import not_carryable, raw_fits
+from .writer import not_carryable
 
 MAX_INDEX_DIGITS = 4
 """Digits of a call counter: a conversation holds fewer than 10,000 calls."""
@@ -289,6 +289,7 @@ class TurnLowering:
             return '"' + escaped(call.name, "json", '"', ascii_only=layout.ascii_only) + '"'
         endings = shape.after_name()
         fits = all(raw_fits(call.name, e, self.avoid) for e in endings)
+        fits = fits and not any(stop in call.name for stop in shape.name_stops())
         if not fits or call.name != call.name.strip() or not call.name.isprintable():
             raise not_carryable(
                 f"the name {call.name!r} cannot be written in dialect '{self.spec.id}': it would "

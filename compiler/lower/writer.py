@@ -26,7 +26,7 @@ from ..membership import contains
 from ..json_schema.json_values import json_key
 from ..origin import Origin
 from .layout import BARE_KEY_STOPS, Layout
-from .spelling import StringStyle, escaped
+from .spelling import StringStyle, escaped, raw_fits
 
 MAX_DEPTH = 400
 """Nesting beyond which values are refused rather than risk the interpreter's stack."""
@@ -35,13 +35,6 @@ MAX_DEPTH = 400
 def not_carryable(message: str, origin: Origin, hint: str | None = None) -> RenderError:
     """The error for a value that the notation cannot hold."""
     return RenderError.at("not-carryable", message, origin, hint)
-
-
-def raw_fits(text: str, following: str, avoid: tuple[str, ...]) -> bool:
-    """Can `text` stand raw before `following`, without being ended early?"""
-    if any(stop in text for stop in avoid):
-        return False
-    return not following or (text + following).find(following) == len(text)
 
 
 def write_string(
