@@ -234,7 +234,9 @@ class Rules:
     def __getitem__(self, name: str) -> Expr:
         expr = self._built.get(name)
         if expr is None:
-            expr = self._built[name] = self._pending.pop(name)()
+            # Still pending while it is built: the name stays taken.
+            expr = self._built[name] = self._pending[name]()
+            del self._pending[name]
         return expr
 
     def reachable(self, start: Expr) -> Iterator[tuple[str, Expr]]:
