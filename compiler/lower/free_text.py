@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from ..origin import Origin
 from ..regular.language import Language
 from ..spec import DialectSpec, TriggerSpec
+from .openers import without_openers
 
 
 def trigger_texts(trigger: TriggerSpec, names: Sequence[str]) -> tuple[str, ...]:
@@ -73,7 +74,7 @@ def content_language(
     stops = content_stops(spec, names)
     if not closer and followed and len(stops) == 1:
         closer = stops[0]
-    language = Language.avoiding(stops, closer)
+    language = without_openers(Language.avoiding(stops, closer), spec, stops)
     for trigger in spec.triggers:
         plain = trigger.pattern is None and not trigger.not_
         if plain and trigger.at == "anywhere" and not _at_boundary(spec, trigger):

@@ -191,6 +191,19 @@ class ReadLowering:
             sequence(self._gap, self._literal(section.close)) if section.close else EMPTY,
         )
 
+    def openings(self) -> list[tuple[str, Expr]]:
+        """How the calls of each shape begin, up to the first hole: as written, and as read."""
+        out: list[tuple[str, Expr]] = []
+        for shape in shapes(self.spec):
+            first = shape.call[0] if isinstance(shape.call[0], str) else ""
+            opening = (self._literal(shape.section.open), self._call_literal(first, shape, 0))
+            out.append((shape.section.open + first, self._merged(list(opening))))
+        for kind in self.spec.tool_kinds.values():
+            head = kind_parts(kind)[0]
+            if isinstance(head, str):
+                out.append((head, self._before_raw(head)))
+        return out
+
     def exact_sections(self) -> list[Expr]:
         """One section of calls in each shape, nothing around it."""
         return [self._section(s) for s in shapes(self.spec)]

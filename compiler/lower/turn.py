@@ -32,6 +32,7 @@ from .arguments import ArgumentsLowering
 from .free_text import content_language
 from .kinds import body_key, body_stops, kind_of, kind_parts
 from .layout import Gaps, Layout, value_layout
+from .openers import without_openers
 from .prefill import behind
 from .shape import Shape, markup, shapes
 from .spelling import DIGIT, NONZERO, StringStyle, escaped, raw_fits, spell
@@ -100,6 +101,8 @@ class TurnLowering:
         ref = self.shared.rules.define(self.shared.names.fresh("answer"), answer)
         stops = (reasoning.close, *reasoning.implicit_close)
         language = Language.avoiding(stops, reasoning.close)
+        if reasoning.implicit_close:
+            language = without_openers(language, self.spec, stops)
         thought = Regular(
             spell(language.dfa, "none", ""), 0, None, f"reasoning until {reasoning.close!r}"
         )

@@ -58,11 +58,18 @@ def test_plain_token_is_short_for_prefer() -> None:
 
 def test_literals_are_text_quoted_or_not() -> None:
     plain = load(
-        "id: x\nextends: lfm2-pythonic\nargs: {literals: {null: [null, 0], true: [true, yes]}}\n"
+        "id: x\nextends: lfm2-pythonic\nargs: {literals: {null: [null, .nan], true: [true, yes]}}\n"
     )
-    assert plain.args.literals.null == ("null", "0")
+    assert plain.args.literals.null == ("null", ".nan")
     assert plain.args.literals.true == ("true", "yes")
     assert plain.args.literals.false == ("False", "false")
+
+
+def test_a_literal_that_is_a_number_too_makes_calls_ambiguous() -> None:
+    with pytest.raises(SpecError) as caught:
+        load("id: x\nextends: lfm2-pythonic\nargs: {literals: {null: [null, 0]}}\n")
+    assert [p.code for p in caught.value.problems] == ["ambiguous-boundary"]
+    assert "=0" in caught.value.problems[0].message
 
 
 def test_mappings_merge_and_lists_are_replaced() -> None:
