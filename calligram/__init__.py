@@ -20,11 +20,11 @@ from .compiler.errors import (
 from .compiler.findings import Finding
 from .compiler.ir import Bounds
 from .compiler.origin import Origin, Problem
+from .compiler.pipeline import compile_schema, compile_tools, dialects, render
 from .compiler.report import Report
 from .compiler.spec import DialectSpec
 from .compiler.trigger import Trigger
 from .compiler.verdict import Verdict
-from .pipeline import compile_schema, compile_tools, dialects, render
 
 __version__ = "0.1.0"
 

@@ -21,9 +21,7 @@ from .ir import (
 from .origin import Origin
 
 
-def bounds_findings(
-    calls: Sequence[Call], bounds: Bounds | None, key_order: str
-) -> list[Finding]:
+def bounds_findings(calls: Sequence[Call], bounds: Bounds | None, key_order: str) -> list[Finding]:
     """One finding for each value that only a default bound ends, or whose spelling is fixed."""
     found: dict[tuple[Origin, str], Finding] = {}
 

@@ -171,8 +171,17 @@ class Slot:
     """
 
     kind: OneOf[
-        "content", "reasoning", "call", "name", "id", "arguments",
-        "member", "key", "object", "array", "value",
+        "content",
+        "reasoning",
+        "call",
+        "name",
+        "id",
+        "arguments",
+        "member",
+        "key",
+        "object",
+        "array",
+        "value",
     ]
     decode: OneOf["raw", "json", "python", "xml", "untyped", "literal", ""] = ""
     value: bool | str | None = None

@@ -51,7 +51,9 @@ class Bounds:
         for name in self.__slots__:
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise ValueError(f"Bounds.{name} must be a whole number of at least 1, not {value!r}")
+                raise ValueError(
+                    f"Bounds.{name} must be a whole number of at least 1, not {value!r}"
+                )
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,9 @@ class CallRenderer:
         origin = Origin("/arguments", tool.name)
         body = arguments.get(kind.parameter)
         if not isinstance(body, str) or len(arguments) != 1:
-            raise not_carryable(f"the call holds '{kind.parameter}', a text, and nothing else", origin)
+            raise not_carryable(
+                f"the call holds '{kind.parameter}', a text, and nothing else", origin
+            )
         layout = replace(self.layout, avoid=body_stops(self.spec, kind))
         parts = []
         template = kind_parts(kind)
@@ -226,4 +228,3 @@ def _sorted(value: Any) -> Any:
             return [_sorted(v) for v in value]
         case _:
             return value
-

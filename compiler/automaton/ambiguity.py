@@ -94,9 +94,7 @@ def _shown(low: int, high: int) -> int:
     return next((c for c in (*b"axy 1", low) if low <= c <= high), low)
 
 
-def _text(
-    core: Core, origin: dict[Pair, tuple[Pair, int] | None], pair: Pair, rest: int
-) -> str:
+def _text(core: Core, origin: dict[Pair, tuple[Pair, int] | None], pair: Pair, rest: int) -> str:
     """The bytes that lead to `pair`, then a shortest way to end from `rest`."""
     data: list[int] = []
     here = origin[pair]

@@ -324,7 +324,9 @@ class Core:
         if liveness(expr.machine).live(0, need, left):
             self._regular(index, 0, need, left, tail, events, arcs, stack)
 
-    def _window(self, index: int, state: int, need: int, left: int | None) -> tuple[int, int | None]:
+    def _window(
+        self, index: int, state: int, need: int, left: int | None
+    ) -> tuple[int, int | None]:
         """The same window of counts, told apart only where it makes a difference."""
         if left is not None:
             expr = self.exprs[index]

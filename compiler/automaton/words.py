@@ -119,4 +119,3 @@ def _missing(ranges: tuple[tuple[int, int], ...]) -> str:
 def _quoted(text: str) -> str:
     shown = text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
     return "`" + shown.replace("\n", "\\n").replace("\t", "\\t") + "`"
-

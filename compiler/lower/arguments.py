@@ -290,4 +290,3 @@ def json_type(value: object) -> str:
             return "object"
         case _:
             return "number"
-

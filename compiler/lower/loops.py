@@ -26,9 +26,7 @@ def bounded_loops(machine: Machine, most: int, rules: Rules, names: Names, hint:
 
 
 class _Loops:
-    def __init__(
-        self, machine: Machine, most: int, rules: Rules, names: Names, hint: str
-    ) -> None:
+    def __init__(self, machine: Machine, most: int, rules: Rules, names: Names, hint: str) -> None:
         self.most = most
         self.rules = rules
         self.names = names
@@ -123,11 +121,12 @@ class _Loops:
         """Units, then a way out."""
         unit = self._rule("u", hub, RESTARTS, lambda: self._unit(hub, RESTARTS))
         return sequence(
-            Repeat(unit, 0, self.most), self._rule("t", hub, RESTARTS, lambda: self._tail(hub, RESTARTS))
+            Repeat(unit, 0, self.most),
+            self._rule("t", hub, RESTARTS, lambda: self._tail(hub, RESTARTS)),
         )
 
     def _inner(self, state: int, left: int) -> list[tuple[Ranges, int, int]]:
-        """Edges to other states of the component but the hub, with the restarts left behind each."""
+        """Edges to the component's other states but the hub, with the restarts left behind each."""
         hub, order = self.hub(state)
         out = []
         for ranges, target in self.edges[state]:
@@ -187,8 +186,9 @@ class _Loops:
         return self._can(
             state,
             left,
-            lambda s, _: s in self.accepting
-            or any(self.component[t] != number for _, t in self.edges[s]),
+            lambda s, _: (
+                s in self.accepting or any(self.component[t] != number for _, t in self.edges[s])
+            ),
         )
 
     def _can(self, state: int, left: int, goal: Callable[[int, int], bool]) -> bool:

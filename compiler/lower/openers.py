@@ -7,7 +7,6 @@ their beginnings, or a text would be prose to the grammar and a call to its read
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from ..grammar import Expr, Literal, Sequence
 from ..origin import Origin
@@ -29,7 +28,6 @@ def without_openers(language: Language, spec: DialectSpec, stops: tuple[str, ...
     return language
 
 
-@lru_cache(maxsize=256)
 def opener_patterns(spec: DialectSpec, stops: tuple[str, ...]) -> tuple[str, ...]:
     """A pattern for each shape whose beginning holds none of `stops`; up to the tool's name."""
     solid = [s for s in stops if s and not any(c.isspace() or c in '{}[]:,"' for c in s)]

@@ -101,9 +101,7 @@ def _repeat(expr: Repeat, text: str, rules: Rules) -> list[Rest]:
     out: list[Rest] = [(EMPTY, text)] if expr.min == 0 else []
     if expr.max == 0:
         return out
-    fewer = replace(
-        expr, min=max(expr.min - 1, 0), max=None if expr.max is None else expr.max - 1
-    )
+    fewer = replace(expr, min=max(expr.min - 1, 0), max=None if expr.max is None else expr.max - 1)
     for rest, left in _consume(expr.item, text, rules):
         if not left:
             out.append((sequence(rest, fewer), ""))
@@ -119,9 +117,7 @@ def _regular(expr: Regular, text: str) -> list[Rest]:
     for at, char in enumerate(text):
         if state in expr.machine.accepting and counts >= expr.min:
             out.append((EMPTY, text[at:]))
-        step = next(
-            (t for t in expr.machine.transitions[state] if t[0] <= ord(char) <= t[1]), None
-        )
+        step = next((t for t in expr.machine.transitions[state] if t[0] <= ord(char) <= t[1]), None)
         if step is None:
             return out
         state, counts = step[2], counts + step[3]

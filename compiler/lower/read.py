@@ -12,11 +12,11 @@ from collections.abc import Sequence as Seq
 from typing import Final
 
 from ..grammar import (
-    Cut,
     EMPTY,
     Capture,
     Chars,
     Choice,
+    Cut,
     Expr,
     Grammar,
     Literal,
@@ -30,7 +30,6 @@ from ..grammar import (
     optional,
     sequence,
 )
-from ..origin import Origin
 from ..regular.language import Language
 from ..spec import DialectSpec, ToolKindSpec
 from ..template import Hole, Part
@@ -219,9 +218,7 @@ class ReadLowering:
 
     def _call(self, shape: Shape) -> Expr:
         layout = value_layout(self.spec, shape.args, shape.json, Gaps())
-        last = max(
-            i for i, p in enumerate(shape.call) if isinstance(p, Hole) and p.name == "name"
-        )
+        last = max(i for i, p in enumerate(shape.call) if isinstance(p, Hole) and p.name == "name")
         parts: list[Expr] = []
         for at, part in enumerate(shape.call):
             if isinstance(part, str):
@@ -344,9 +341,7 @@ class ReadLowering:
         forms += [self._param_form(shape, layout, other, "json") for other in others]
         return choice(*forms)
 
-    def _param_form(
-        self, shape: Shape, layout: Layout, attribute: str | None, decode: str
-    ) -> Expr:
+    def _param_form(self, shape: Shape, layout: Layout, attribute: str | None, decode: str) -> Expr:
         parts: list[Expr] = []
         for at, part in enumerate(shape.param):
             if isinstance(part, str):
@@ -450,9 +445,7 @@ class ReadLowering:
             return Choice(tuple(options))
         value = self._value(layout, depth + 1)
         comma = sequence(self._gap, Literal(","), self._gap)
-        items = optional(
-            sequence(value, Repeat(sequence(comma, value), 0, None), self._gap)
-        )
+        items = optional(sequence(value, Repeat(sequence(comma, value), 0, None), self._gap))
         array = sequence(Literal("["), self._gap, items, Literal("]"))
         options.append(Capture(Slot("array"), array))
         options.append(Capture(Slot("object"), self._braces(layout, depth + 1)))
@@ -475,7 +468,9 @@ class ReadLowering:
                     name = Regular(spell(bare, "none", ""), 1, None, "a key")
                     keys.append(Capture(Slot("key", "raw"), name))
             colon = sequence(self._gap, Literal(":"), self._gap)
-            member = Capture(Slot("member"), sequence(choice(*keys), colon, self._value(layout, depth)))
+            member = Capture(
+                Slot("member"), sequence(choice(*keys), colon, self._value(layout, depth))
+            )
             comma = sequence(self._gap, Literal(","), self._gap)
             members = sequence(member, Repeat(sequence(comma, member), 0, None), self._gap)
             return sequence(Literal("{"), self._gap, optional(members), Literal("}"))
@@ -496,9 +491,11 @@ class ReadLowering:
         return self._once(key, "text", lambda: _loose_string(quote))
 
     def _json_string(self) -> Expr:
-        return self._once("json-string", "json-string", lambda: sequence(
-            Literal('"'), _loose_string('"'), Literal('"')
-        ))
+        return self._once(
+            "json-string",
+            "json-string",
+            lambda: sequence(Literal('"'), _loose_string('"'), Literal('"')),
+        )
 
     def _number(self) -> Expr:
         return self._once("number", "number", _loose_number)
@@ -510,15 +507,17 @@ class ReadLowering:
             comma = sequence(self._gap, Literal(","), self._gap)
             value = RuleRef("json-value")
             items = optional(sequence(value, Repeat(sequence(comma, value), 0, None), self._gap))
-            return Choice((
-                self._json_string(),
-                self._number(),
-                Literal("true"),
-                Literal("false"),
-                Literal("null"),
-                sequence(Literal("["), self._gap, items, Literal("]")),
-                self._json_object(),
-            ))
+            return Choice(
+                (
+                    self._json_string(),
+                    self._number(),
+                    Literal("true"),
+                    Literal("false"),
+                    Literal("null"),
+                    sequence(Literal("["), self._gap, items, Literal("]")),
+                    self._json_object(),
+                )
+            )
 
         return self._once("json-value", "json-value", build)
 
@@ -549,6 +548,11 @@ def _loose_number() -> Expr:
     digits = Repeat(DIGIT, 1, None)
     sign = Chars(((0x2B, 0x2B), (0x2D, 0x2D)))
     power = Sequence((Chars(((0x45, 0x45), (0x65, 0x65))), optional(sign), digits))
-    return Sequence((
-        optional(Literal("-")), digits, optional(Sequence((Literal("."), digits))), optional(power),
-    ))
+    return Sequence(
+        (
+            optional(Literal("-")),
+            digits,
+            optional(Sequence((Literal("."), digits))),
+            optional(power),
+        )
+    )

@@ -147,10 +147,12 @@ def _one_of(characters: str) -> Chars:
 def _utf16_unit() -> Expr:
     """Four hexadecimal digits of a code unit that is no surrogate."""
     not_d = _hex_chars(("0", "c"), ("e", "f"))
-    return Choice((
-        Sequence((not_d, Repeat(_HEX, 3, 3))),
-        Sequence((_hex_chars(("d", "d")), _hex_chars(("0", "7")), Repeat(_HEX, 2, 2))),
-    ))
+    return Choice(
+        (
+            Sequence((not_d, Repeat(_HEX, 3, 3))),
+            Sequence((_hex_chars(("d", "d")), _hex_chars(("0", "7")), Repeat(_HEX, 2, 2))),
+        )
+    )
 
 
 def _json_escape() -> Expr:
@@ -167,14 +169,18 @@ def _python_escape() -> Expr:
     short = _one_of("\"'\\abfnrtv")
     byte = Sequence((Literal("x"), Repeat(_HEX, 2, 2)))
     unit = Sequence((Literal("u"), _utf16_unit()))
-    upper = Sequence((
-        Literal("U00"),
-        Choice((
-            Sequence((Literal("10"), Repeat(_HEX, 4, 4))),
-            Sequence((Literal("0"), _hex_chars(("1", "f")), Repeat(_HEX, 4, 4))),
-            Sequence((Literal("00"), _utf16_unit())),
-        )),
-    ))
+    upper = Sequence(
+        (
+            Literal("U00"),
+            Choice(
+                (
+                    Sequence((Literal("10"), Repeat(_HEX, 4, 4))),
+                    Sequence((Literal("0"), _hex_chars(("1", "f")), Repeat(_HEX, 4, 4))),
+                    Sequence((Literal("00"), _utf16_unit())),
+                )
+            ),
+        )
+    )
     return Choice((short, byte, unit, upper))
 
 
@@ -219,6 +225,8 @@ def _add_escape(
 def uncounted(dfa: Dfa) -> Machine:
     """The machine of `dfa`'s words as they stand, nothing counted (numbers)."""
     return Machine(
-        tuple(tuple((low, high, target, 0) for low, high, target in row) for row in dfa.transitions),
+        tuple(
+            tuple((low, high, target, 0) for low, high, target in row) for row in dfa.transitions
+        ),
         dfa.accepting,
     )

@@ -203,9 +203,7 @@ class TurnLowering:
 
     def _call(self, shape: Shape) -> RuleRef | None:
         """One call of any tool; what stands before the name is shared, the names are a trie."""
-        layout = value_layout(
-            self.spec, shape.args, shape.json, self.gaps, shape.value_closer
-        )
+        layout = value_layout(self.spec, shape.args, shape.json, self.gaps, shape.value_closer)
         at = next(i for i, p in enumerate(shape.call) if isinstance(p, Hole) and p.name == "name")
         before = [self._part(p, shape) for p in shape.call[:at]]
         options = []
@@ -296,8 +294,9 @@ class TurnLowering:
         if not fits or call.name != call.name.strip() or not call.name.isprintable():
             raise not_carryable(
                 f"the name {call.name!r} cannot be written in dialect '{self.spec.id}': it would "
-                f"be ended early by {endings[0]!r}" if not fits else
-                f"the name {call.name!r} cannot be written in dialect '{self.spec.id}'",
+                f"be ended early by {endings[0]!r}"
+                if not fits
+                else f"the name {call.name!r} cannot be written in dialect '{self.spec.id}'",
                 call.origin,
                 "rename the tool, or use a dialect that quotes names",
             )
@@ -316,4 +315,3 @@ class TurnLowering:
         )
         expr = Regular(spell(language.dfa, "none", ""), 0, 64, "a call id")
         return optional(expr) if shape.call_id.optional else expr
-

@@ -244,9 +244,7 @@ class ValueLowering:
             )
             return self._named(key, f"{style.escape}-text", lambda: Repeat(char, low, high))
         key = ("spelled", language, style.escape, quote)
-        return self._regular(
-            key, language, style.escape, quote, (low, high), language.what, origin
-        )
+        return self._regular(key, language, style.escape, quote, (low, high), language.what, origin)
 
     def raw(
         self, language: Language | None, closer: str, low: int, high: int | None, origin: Origin
@@ -540,7 +538,9 @@ class ValueLowering:
                 self.shared.problems += error.problems
                 return None
             return trie([(text, Sequence(())) for text in texts])
-        return choice(*(e for s in self.layout.keys if (e := self._open_key(member, s)) is not None))
+        return choice(
+            *(e for s in self.layout.keys if (e := self._open_key(member, s)) is not None)
+        )
 
     def _open_key(self, member: OpenKeys, style: StringStyle) -> Expr | None:
         """Any key of the class, in its canonical spelling."""
@@ -626,11 +626,13 @@ def _integer(digits: int | None, floats: bool) -> Expr:
     if not floats:
         return Choice((Literal("0"), Sequence((optional(Literal("-")), whole))))
     zeros = Repeat(Chars(((0x30, 0x30),)), 1, digits)
-    return Sequence((
-        optional(Literal("-")),
-        Choice((Literal("0"), whole)),
-        optional(Sequence((Literal("."), zeros))),
-    ))
+    return Sequence(
+        (
+            optional(Literal("-")),
+            Choice((Literal("0"), whole)),
+            optional(Sequence((Literal("."), zeros))),
+        )
+    )
 
 
 def _number(digits: int | None, exponent: int | None) -> Expr:
@@ -638,9 +640,13 @@ def _number(digits: int | None, exponent: int | None) -> Expr:
     whole = Choice((Literal("0"), Sequence((NONZERO, Repeat(DIGIT, 0, more)))))
     fraction = Sequence((Literal("."), Repeat(DIGIT, 1, digits)))
     sign = Chars(((0x2B, 0x2B), (0x2D, 0x2D)))
-    power = Sequence((
-        Chars(((0x45, 0x45), (0x65, 0x65))), optional(sign), Repeat(DIGIT, 1, exponent),
-    ))
+    power = Sequence(
+        (
+            Chars(((0x45, 0x45), (0x65, 0x65))),
+            optional(sign),
+            Repeat(DIGIT, 1, exponent),
+        )
+    )
     return Sequence((optional(Literal("-")), whole, optional(fraction), optional(power)))
 
 
@@ -657,4 +663,3 @@ def _range_words(value: IntegerValue | NumberValue) -> str:
     if value.multiple_of is not None:
         words += f", a multiple of {value.multiple_of}"
     return words
-

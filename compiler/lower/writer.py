@@ -22,8 +22,8 @@ from ..ir import (
     UnionValue,
     Value,
 )
-from ..membership import contains
 from ..json_schema.json_values import json_key
+from ..membership import contains
 from ..origin import Origin
 from .layout import BARE_KEY_STOPS, Layout
 from .spelling import StringStyle, escaped, raw_fits
@@ -70,7 +70,7 @@ def write_key(name: str, layout: Layout, origin: Origin, style: StringStyle | No
 
 
 def write_number(value: int | float | Decimal, kind: Value | None, origin: Origin) -> str:
-    """A JSON number: whole ones without a fraction under an integer, no exponent if that is short."""
+    """A JSON number: whole without a fraction under an integer, no exponent if that is short."""
     if isinstance(value, int):
         try:
             return str(value)
@@ -153,9 +153,7 @@ class Writer:
             case _:
                 raise not_carryable(f"{type(value).__name__} is no JSON value", origin)
 
-    def _member(
-        self, name: Any, value: Any, kind: Value | None, origin: Origin, depth: int
-    ) -> str:
+    def _member(self, name: Any, value: Any, kind: Value | None, origin: Origin, depth: int) -> str:
         if not isinstance(name, str):
             raise not_carryable(f"the key {name!r} is no string", origin)
         at = origin.child(name)
@@ -177,9 +175,7 @@ class Writer:
             if isinstance(kind, ReferenceValue):
                 kind = self.definitions.get(kind.name)
             elif isinstance(kind, UnionValue):
-                kind = next(
-                    (o for o in kind.options if contains(o, self.definitions, value)), None
-                )
+                kind = next((o for o in kind.options if contains(o, self.definitions, value)), None)
             else:
                 return kind
         return None
@@ -211,4 +207,3 @@ class Writer:
 def _short(text: str) -> str:
     shown = repr(text)
     return shown if len(shown) <= 60 else shown[:57] + "..."
-

@@ -4,7 +4,7 @@
 with default options and keep what they compiled.
 """
 
-from .reader import Reader, Stream, compile
+from .reader import Reader, Stream, compile, parse
 from .result import Delta, Incomplete, ParseResult
 
 __all__ = ["Delta", "Incomplete", "ParseResult", "Reader", "Stream", "compile", "parse"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from ...compiler.automaton.capturing import CapturingAutomaton
@@ -12,6 +14,8 @@ from ...compiler.compiled import CompiledGrammar
 from ...compiler.errors import TargetError
 from ...compiler.ir import Call
 from ...compiler.origin import Problem
+from ...compiler.pipeline import cached
+from ...compiler.spec import DialectSpec
 from .build import Builder
 from .judge import judge
 from .result import Delta, Incomplete, ParseResult
@@ -31,6 +35,19 @@ def compile(grammar: CompiledGrammar) -> Reader:
             hint="use grammar.check, and a JSON parser",
         )
     return Reader(grammar)
+
+
+def parse(text: str | bytes, *, tools: Any, dialect: str | Path | DialectSpec) -> ParseResult:
+    """Read a text with a reader compiled with default options, keys in any order.
+
+    Plain text beside the calls is no problem here, as under tool_choice "auto".
+    """
+    return _reader(cached(tools, dialect)).parse(text)
+
+
+@lru_cache(maxsize=64)
+def _reader(grammar: CompiledGrammar) -> Reader:
+    return compile(grammar)
 
 
 class Reader:
@@ -63,9 +80,22 @@ class Reader:
 
 
 class Stream:
-    """One text, read piece by piece, however it is cut."""
+    """One text, read piece by piece, however it is cut.
 
-    def __init__(self, reader: Reader) -> None:
+    Made by :meth:`Reader.stream`, or from tools and a dialect as ``parse`` does.
+    """
+
+    def __init__(
+        self,
+        reader: Reader | None = None,
+        *,
+        tools: Any = None,
+        dialect: str | Path | DialectSpec | None = None,
+    ) -> None:
+        if reader is None:
+            if dialect is None:
+                raise TypeError("a Stream needs a reader, or tools and a dialect")
+            reader = _reader(cached(tools, dialect))
         self._reader = reader
         self._text = bytearray()
         self._run, self._builder = reader.start(self._text)

@@ -133,12 +133,13 @@ def test_a_python_object_that_holds_itself_is_a_limit() -> None:
 def test_enum_of_five_thousand_strings_is_quick() -> None:
     words = [f"value-{i}" for i in range(5000)]
     schema = {"type": "string", "enum": words}
+    value = read(schema).value
+    assert isinstance(value, EnumValue) and list(value.values) == words
     best = 1.0
     for _ in range(3):
         start = time.perf_counter()
-        value = read(schema).value
+        read(schema)
         best = min(best, time.perf_counter() - start)
-    assert isinstance(value, EnumValue) and list(value.values) == words
     assert best < 0.1
 
 

@@ -1,27 +1,28 @@
-"""The stages in order: tools and spec in, compiled grammar out."""
+"""The stages in order: tools and spec in, compiled grammar out. Targets go on from there."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from .compiler.bounds_findings import bounds_findings
-from .compiler.compiled import CompiledGrammar
-from .compiler.errors import CalligramError, SchemaError, ToolError
-from .compiler.findings import Finding
-from .compiler.grammar import Grammar, Rules
-from .compiler.ir import Bounds, Call, Envelope
-from .compiler.json_schema.options import ReadOptions
-from .compiler.json_schema.read import read_schema
-from .compiler.lower.layout import Gaps, Layout
-from .compiler.lower.turn import TurnLowering
-from .compiler.lower.values import Shared, ValueLowering
-from .compiler.origin import Origin, Problem
-from .compiler.spec import DialectSpec
-from .compiler.spec_loader import load_dialect, shipped_ids
-from .compiler.tools import ToolDefinition, choose, read_tools
+from .bounds_findings import bounds_findings
+from .compiled import CompiledGrammar
+from .errors import CalligramError, SchemaError, ToolError
+from .findings import Finding
+from .grammar import Grammar, Rules
+from .ir import Bounds, Call, Envelope
+from .json_schema.options import ReadOptions
+from .json_schema.read import read_schema
+from .lower.layout import Gaps, Layout
+from .lower.turn import TurnLowering
+from .lower.values import Shared, ValueLowering
+from .origin import Origin, Problem
+from .spec import DialectSpec
+from .spec_loader import load_dialect, shipped_ids
+from .tools import ToolDefinition, choose, read_tools
 
 OnUnsupported: TypeAlias = Literal["error", "relax", "drop-tool"]
 Reasoning: TypeAlias = Literal["allow", "none", "opened"]
@@ -234,8 +235,6 @@ def _cached(tools: str, dialect: str | DialectSpec) -> CompiledGrammar:
 
 def _key(tools: Any) -> str:
     """The tools as JSON text, which also freezes them."""
-    import json
-
     if isinstance(tools, str):
         return tools
     if isinstance(tools, bytes):
