@@ -59,7 +59,7 @@ class Chars:
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """All items in order; no item is the empty sequence's equal by accident: () is the empty text."""
+    """All items in order; none at all is the empty text."""
 
     items: tuple[Expr, ...]
 

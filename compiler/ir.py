@@ -106,7 +106,7 @@ class IntegerValue:
 
 @dataclass(frozen=True, slots=True)
 class NumberValue:
-    """A decimal number, whole ones included; each bound inclusive unless its flag says exclusive."""
+    """A decimal number, whole ones too; each bound is inclusive unless its flag says exclusive."""
 
     minimum: Decimal | None = None
     maximum: Decimal | None = None

@@ -17,8 +17,9 @@ from .ir import Bounds, Call, Envelope
 from .json_schema.options import ReadOptions
 from .json_schema.read import read_schema
 from .lower.layout import Gaps, Layout
+from .lower.shared import Shared
 from .lower.turn import TurnLowering
-from .lower.values import Shared, ValueLowering
+from .lower.values import ValueLowering
 from .origin import Origin, Problem
 from .spec import DialectSpec
 from .spec_loader import load_dialect, shipped_ids
@@ -225,12 +226,27 @@ def render(
 
 def cached(tools: Any, dialect: str | Path | DialectSpec) -> CompiledGrammar:
     """The grammar for the conveniences: free content, keys in any order, compiled once."""
-    return _cached(_key(tools), dialect if isinstance(dialect, DialectSpec) else str(dialect))
+    key = _SameSpec(dialect) if isinstance(dialect, DialectSpec) else str(dialect)
+    return _cached(_key(tools), key)
+
+
+class _SameSpec:
+    """A spec as a key: specs hold mappings and so have no hash; each object is its own key."""
+
+    def __init__(self, spec: DialectSpec) -> None:
+        self.spec = spec
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _SameSpec) and other.spec is self.spec
+
+    def __hash__(self) -> int:
+        return id(self.spec)
 
 
 @lru_cache(maxsize=64)
-def _cached(tools: str, dialect: str | DialectSpec) -> CompiledGrammar:
-    return compile_tools(tools, dialect, tool_choice="auto", key_order="any")
+def _cached(tools: str, dialect: str | _SameSpec) -> CompiledGrammar:
+    spec = dialect.spec if isinstance(dialect, _SameSpec) else dialect
+    return compile_tools(tools, spec, tool_choice="auto", key_order="any")
 
 
 def _key(tools: Any) -> str:

@@ -29,7 +29,8 @@ from ..spec import TokenSpec, TypeAttrSpec
 from ..template import Hole
 from .layout import Layout
 from .shape import Shape, markup
-from .values import MAX_KEY, Shared, ValueLowering, may_be_empty
+from .shared import Shared
+from .values import MAX_KEY, ValueLowering, may_be_empty
 from .writer import not_carryable
 
 
@@ -124,9 +125,10 @@ class ArgumentsLowering:
         if isinstance(member, OpenKeys):
             bounds = self.shared.bounds
             stops = self.shape.key_stops(following)
-            names = member.names & Language.avoiding(stops) - Language.words([""])
+            # White space at the ends would be taken for layout.
+            names = member.names & Language.avoiding(stops) & solid_text()
             high = min(bounds.string, MAX_KEY) if bounds else None
-            return self.values.raw(names, following, 0, high, member.origin)
+            return self.values.texts.raw(names, following, 0, high, member.origin)
         name = member.name
         if not self.shape.carries_key(name, following, self.avoid):
             error: RenderError = not_carryable(
@@ -157,10 +159,10 @@ class ArgumentsLowering:
         options = []
         for part in value.options if isinstance(value, UnionValue) else (value,):
             if isinstance(part, EnumValue):
-                expr = self.values.enum(part, styles, closer)
+                expr = self.values.texts.enum(part, styles, closer)
             else:
                 assert isinstance(part, StringValue)
-                expr = self.values.string(part, styles, closer)
+                expr = self.values.texts.string(part, styles, closer)
             if expr is not None:
                 options.append(expr)
         return choice(*options) if options else None

@@ -3,8 +3,8 @@
 An exact bound on the length needs one rule for each state and count; a default bound need not be
 exact, it must only hold. So each loop of the automaton is bounded by itself: from each strongly
 connected component one state, the hub, is chosen; a *unit* is a path from the hub back to it, and
-units are repeated up to the bound. Paths that would circle inside a unit without passing the hub may
-do so `RESTARTS` times. The language is a subset of the machine's, finite, and a few rules a state.
+units are repeated up to the bound. Paths that would circle inside a unit without passing the hub
+may do so `RESTARTS` times. The language is a finite subset of the machine's, a few rules a state.
 """
 
 from __future__ import annotations

@@ -35,9 +35,10 @@ from .layout import Gaps, Layout, value_layout
 from .openers import without_openers
 from .prefill import behind
 from .shape import Shape, markup, shapes
+from .shared import Shared
 from .spelling import DIGIT, NONZERO, StringStyle, escaped, raw_fits, spell
 from .trie import trie
-from .values import Shared, ValueLowering
+from .values import ValueLowering
 from .writer import not_carryable
 
 MAX_INDEX_DIGITS = 4
@@ -271,9 +272,9 @@ class TurnLowering:
                 raw = (StringStyle("", "", "none"),)
                 value = key.value
                 expr = (
-                    values.enum(value, raw, behind_it)
+                    values.texts.enum(value, raw, behind_it)
                     if isinstance(value, EnumValue)
-                    else values.string(value, raw, behind_it)
+                    else values.texts.string(value, raw, behind_it)
                     if isinstance(value, StringValue)
                     else None
                 )

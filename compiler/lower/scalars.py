@@ -1,0 +1,95 @@
+"""Integers and numbers -> expressions: free ones as a shared rule, bounded ones as an automaton."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..grammar import Chars, Choice, Expr, Literal, Machine, Regular, Repeat, Sequence, optional
+from ..ir import IntegerValue, NumberValue
+from ..origin import Origin
+from ..regular import numbers
+from .shared import Shared
+from .spelling import DIGIT, NONZERO, uncounted
+
+
+def number(value: IntegerValue | NumberValue, shared: Shared, *, floats: bool) -> Expr | None:
+    """An integer or number: free ones as a shared rule, bounded ones as an automaton."""
+    bounds = shared.bounds
+    digits = bounds.digits if bounds else None
+    exponent = bounds.exponent if bounds else None
+    bare = replace(value, origin=Origin())
+    if bare == IntegerValue():
+        return shared.named(("integer", floats), "integer", lambda: _integer(digits, floats))
+    if bare == NumberValue():
+        return shared.named("number", "number", lambda: _number(digits, exponent))
+
+    def build() -> Machine:
+        if isinstance(value, IntegerValue):
+            dfa = numbers.integers(
+                value.minimum,
+                value.maximum,
+                digits=digits,
+                multiple_of=value.multiple_of,
+                float_spelling=floats,
+            )
+        else:
+            dfa = numbers.decimals(
+                value.minimum,
+                value.maximum,
+                exclusive_minimum=value.exclusive_minimum,
+                exclusive_maximum=value.exclusive_maximum,
+                digits=digits,
+                exponent=exponent,
+                multiple_of=value.multiple_of,
+            )
+        return uncounted(dfa)
+
+    machine = shared.machine((bare, floats), build)
+    if not machine.accepting:
+        return None
+    return Regular(machine, 0, None, _range_words(value), value.origin)
+
+
+def _integer(digits: int | None, floats: bool) -> Expr:
+    more = None if digits is None else digits - 1
+    whole = Sequence((NONZERO, Repeat(DIGIT, 0, more)))
+    if not floats:
+        return Choice((Literal("0"), Sequence((optional(Literal("-")), whole))))
+    zeros = Repeat(Chars(((0x30, 0x30),)), 1, digits)
+    return Sequence(
+        (
+            optional(Literal("-")),
+            Choice((Literal("0"), whole)),
+            optional(Sequence((Literal("."), zeros))),
+        )
+    )
+
+
+def _number(digits: int | None, exponent: int | None) -> Expr:
+    more = None if digits is None else digits - 1
+    whole = Choice((Literal("0"), Sequence((NONZERO, Repeat(DIGIT, 0, more)))))
+    fraction = Sequence((Literal("."), Repeat(DIGIT, 1, digits)))
+    sign = Chars(((0x2B, 0x2B), (0x2D, 0x2D)))
+    power = Sequence(
+        (
+            Chars(((0x45, 0x45), (0x65, 0x65))),
+            optional(sign),
+            Repeat(DIGIT, 1, exponent),
+        )
+    )
+    return Sequence((optional(Literal("-")), whole, optional(fraction), optional(power)))
+
+
+def _range_words(value: IntegerValue | NumberValue) -> str:
+    """A numeric range in words, for messages."""
+    words = "an integer" if isinstance(value, IntegerValue) else "a number"
+    if value.minimum is not None:
+        above = isinstance(value, NumberValue) and value.exclusive_minimum
+        words += f" {'above' if above else 'of at least'} {value.minimum}"
+    if value.maximum is not None:
+        below = isinstance(value, NumberValue) and value.exclusive_maximum
+        joined = " and" if value.minimum is not None else ""
+        words += f"{joined} {'below' if below else 'at most'} {value.maximum}"
+    if value.multiple_of is not None:
+        words += f", a multiple of {value.multiple_of}"
+    return words

@@ -1,0 +1,202 @@
+"""Strings and enum members -> expressions: quoted or raw, bounded exactly or loop by loop."""
+
+from __future__ import annotations
+
+from ..automaton.liveness import liveness
+from ..errors import RenderError
+from ..grammar import (
+    EMPTY,
+    Chars,
+    Expr,
+    Literal,
+    Machine,
+    Regular,
+    Repeat,
+    choice,
+    sequence,
+)
+from ..ir import EnumValue, StringValue
+from ..origin import Origin
+from ..regular.language import Language
+from .layout import Layout
+from .loops import bounded_loops
+from .shared import Shared
+from .spelling import Escape, StringStyle, character, plain, spell
+from .trie import trie
+from .writer import Writer, not_carryable
+
+_UNIT = (
+    r"(?:[0-9a-cA-CefEF][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2}"
+    r"|[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
+)
+JSON_INSIDE = rf'^(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u{_UNIT}))*$'
+"""The inside of a JSON string as a pattern (RFC 8259 section 7, surrogates only in pairs)."""
+
+
+class TextLowering:
+    """Lowers strings in one layout. None stands for "no text at all"."""
+
+    def __init__(self, shared: Shared, layout: Layout, writer: Writer) -> None:
+        self.shared = shared
+        self.layout = layout
+        self.writer = writer
+
+    def string(
+        self,
+        value: StringValue,
+        styles: tuple[StringStyle, ...] | None = None,
+        following: str = "",
+    ) -> Expr | None:
+        """A string in any of the styles; `following` ends raw text where a style has no closer."""
+        low, high = value.min_length, value.max_length
+        options = []
+        for style in styles or self.layout.strings:
+            body = self.inside(value.language, style, following, low, high, value.origin)
+            if body is not None:
+                options.append(sequence(Literal(style.open), body, Literal(style.close)))
+        return choice(*options) if options else None
+
+    def inside(
+        self,
+        language: Language | None,
+        style: StringStyle,
+        following: str,
+        low: int,
+        high: int | None,
+        origin: Origin,
+    ) -> Expr | None:
+        """The inside of a string; `high` None: the schema has no bound."""
+        quote = style.close[:1]
+        if style.escape == "none":
+            closer = style.close or following
+            return self.raw(language, closer, low, high, origin)
+        bounds = self.shared.bounds
+        if self.layout.stops and style.escape == "json":
+            if language is None:
+                return self._guarded(low, high, origin)
+            language = language & Language.avoiding(self.layout.stops)
+        if language is None:
+            if high is None and bounds is not None:
+                high = max(bounds.string, low)
+            key: tuple[object, ...] = ("string", style, low, high)
+            char = self.shared.named(
+                ("char", style.escape, quote),
+                f"{style.escape}-char",
+                lambda: character(style.escape, quote),
+            )
+            return self.shared.named(key, f"{style.escape}-text", lambda: Repeat(char, low, high))
+        key = ("spelled", language, style.escape, quote)
+        return self._regular(key, language, style.escape, quote, (low, high), language.what, origin)
+
+    def raw(
+        self, language: Language | None, closer: str, low: int, high: int | None, origin: Origin
+    ) -> Expr | None:
+        stops = self.layout.avoid
+        if not closer and not stops and language is None:
+            bounds = self.shared.bounds
+            if high is None and bounds is not None:
+                high = max(bounds.string, low)
+            return Repeat(Chars(plain("none", "")), low, high)
+        free = Language.avoiding(stops, closer)
+        what = f"text without {closer!r}" if closer else "text"
+        if language is not None:
+            free, what = language & free, language.what
+        key = ("raw", language, closer, stops)
+        return self._regular(key, free, "none", "", (low, high), what, origin)
+
+    def _guarded(self, low: int, high: int | None, origin: Origin) -> Expr | None:
+        """A JSON string's inside, any spelling, in which no stop of the notation around occurs."""
+        stops = self.layout.stops
+        spelled = Language.pattern(JSON_INSIDE, origin=Origin()) & Language.avoiding(stops)
+        bounds = self.shared.bounds
+
+        def build() -> Machine:
+            # A character is complete where the text so far is a whole string's inside.
+            dfa = spelled.dfa
+            rows = (
+                tuple((a, b, t, int(t in dfa.accepting)) for a, b, t in row)
+                for row in dfa.transitions
+            )
+            return Machine(tuple(rows), dfa.accepting)
+
+        machine = self.shared.machine(("guarded", stops), build)
+        what = f"text without {stops[0]!r}"
+        if high is not None or bounds is None or low > 0:
+            if high is None and bounds is not None:
+                high = max(bounds.string, low)
+            return Regular(machine, low, high, what, origin)
+        most = bounds.string
+        shared = self.shared
+        return self.shared.named(
+            ("guarded-loops", stops),
+            "guarded-text",
+            lambda: bounded_loops(machine, most, shared.rules, shared.names, "guarded-text"),
+        )
+
+    def _regular(
+        self,
+        key: tuple[object, ...],
+        language: Language,
+        escape: Escape,
+        quote: str,
+        window: tuple[int, int | None],
+        what: str,
+        origin: Origin,
+    ) -> Expr | None:
+        """The spelled words of a language, `window` many characters long.
+
+        A bound that the schema has is exact. Without one, each loop is bounded by itself, which
+        takes a few rules a state instead of one for each state and length.
+        """
+        low, high = window
+        bounds = self.shared.bounds
+        if high is not None or bounds is None:
+            machine = self.shared.machine(key, lambda: spell(language.dfa, escape, quote))
+            if not liveness(machine).live(0, low, high):
+                return None
+            return Regular(machine, low, high, what, origin)
+        if low > 0:
+            language = language & longer_than(low)
+        if language.is_empty:
+            return None
+        hint = "text" if key[0] == "raw" else origin.pointer.rsplit("/", 1)[-1] or "text"
+        return self.shared.named(
+            ("loops", *key, low),
+            hint,
+            lambda: bounded_loops(
+                spell(language.dfa, escape, quote),
+                max(bounds.string, low),
+                self.shared.rules,
+                self.shared.names,
+                hint,
+            ),
+        )
+
+    def enum(
+        self,
+        value: EnumValue,
+        styles: tuple[StringStyle, ...] | None = None,
+        following: str = "",
+    ) -> Expr | None:
+        """The members in their canonical spelling, sharing prefixes."""
+        texts: dict[str, None] = {}
+        failed: RenderError | None = None
+        for member in value.values:
+            for style in (styles or self.layout.strings) if isinstance(member, str) else (None,):
+                try:
+                    text = self.writer.write(member, None, value.origin, following, style)
+                    if any(stop in text for stop in self.layout.stops):
+                        raise not_carryable("the value holds a closing marker", value.origin)
+                    texts[text] = None
+                except RenderError as error:
+                    failed = error
+        if not texts:
+            if failed is not None:
+                self.shared.problems += failed.problems
+            return None
+        return trie([(text, EMPTY) for text in texts])
+
+
+def longer_than(low: int) -> Language:
+    """Texts of at least `low` code points."""
+    return Language.pattern(rf"^[\s\S]{{{low},}}$", origin=Origin("/minLength"))
