@@ -11,7 +11,7 @@ Heads are tuples ``(kind, ...)``; expressions enter as indices of :attr:`Core.ex
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ..errors import LimitExceeded
 from ..grammar import (
@@ -43,7 +43,9 @@ Event = int
 # Kinds of heads. Plain ints: these are compared millions of times.
 _EXPR, _BYTES, _RANGES, _SEQ, _REPEAT, _REGULAR, _MEMBERS, _MEMBER, _CLOSE = range(9)
 
-Head = tuple[object, ...]
+Head = tuple[Any, ...]
+Pending = list[tuple[int, tuple[Event, ...]]]
+"""Continuations to open, the next one last, with the events on the way to each."""
 
 
 class Arc(NamedTuple):
@@ -132,7 +134,7 @@ class Core:
             return None
         if isinstance(self.head_expression(cell), (Chars, Regular)):
             return None
-        stack: list[tuple[int, tuple[Event, ...]]] = []
+        stack: Pending = []
         self._step_into(cell, (), [], stack)
         return [c for c, _ in reversed(stack)]
 
@@ -148,14 +150,14 @@ class Core:
         """State and window of counts of a head that is inside a regular text."""
         head, _ = self._cells[cell]
         if head[0] == _REGULAR:
-            return head[2:]  # type: ignore[return-value]
+            return head[2:]
         expr = self.head_expression(cell)
         assert isinstance(expr, Regular)
         return 0, expr.min, expr.max
 
     def after_regular(self, cell: int) -> list[int]:
         """The continuation after a regular text, if it may end here."""
-        stack: list[tuple[int, tuple[Event, ...]]] = []
+        stack: Pending = []
         self._step_into(cell, (), [], stack)
         return [c for c, _ in stack]
 
@@ -182,7 +184,7 @@ class Core:
         final: tuple[Event, ...] | None = None
         seen: set[int] = set()
         # Depth first, left to right: the first way to reach a continuation is the preferred one.
-        stack: list[tuple[int, tuple[Event, ...]]] = [(cell, ())]
+        stack: Pending = [(cell, ())]
         while stack:
             here, events = stack.pop()
             if here in seen:
@@ -209,13 +211,13 @@ class Core:
         cell: int,
         events: tuple[Event, ...],
         arcs: list[Arc],
-        stack: list[tuple[int, tuple[Event, ...]]],
+        stack: Pending,
     ) -> None:
         """Open one head: append its byte arcs, or push what it turns into without a byte."""
         head, tail = self._cells[cell]
         kind = head[0]
         if kind == _EXPR:
-            self._enter(self.exprs[head[1]], tail, events, arcs, stack)  # type: ignore[index]
+            self._enter(self.exprs[head[1]], tail, events, arcs, stack)
         elif kind == _BYTES:
             _, data, at = head
             assert isinstance(data, bytes) and isinstance(at, int)
@@ -223,25 +225,25 @@ class Core:
             after = tail if at + 1 == len(data) else self._cell((_BYTES, data, at + 1), tail)
             arcs.append(Arc(byte, byte, after, events))
         elif kind == _RANGES:
-            low, high = head[1]  # type: ignore[misc]
+            low, high = head[1]
             after = tail if len(head) == 2 else self._cell((_RANGES, *head[2:]), tail)
             arcs.append(Arc(low, high, after, events))
         elif kind == _SEQ:
             _, index, at = head
-            stack.append((self._sequence(index, at, tail), events))  # type: ignore[arg-type]
+            stack.append((self._sequence(index, at, tail), events))
         elif kind == _REPEAT:
             _, index, need, left = head
-            for nxt in reversed(self._repeat(index, need, left, tail)):  # type: ignore[arg-type]
+            for nxt in reversed(self._repeat(index, need, left, tail)):
                 stack.append((nxt, events))
         elif kind == _REGULAR:
             _, index, state, need, left = head
-            self._regular(index, state, need, left, tail, events, arcs, stack)  # type: ignore[arg-type]
+            self._regular(index, state, need, left, tail, events, arcs, stack)
         elif kind in (_MEMBERS, _MEMBER):
             for nxt in reversed(self._members(head, tail)):
                 stack.append((nxt, events))
         else:
             assert kind == _CLOSE
-            stack.append((tail, (*events, -(head[1] + 1))))  # type: ignore[operator]
+            stack.append((tail, (*events, -(head[1] + 1))))
 
     def _enter(
         self,
@@ -249,7 +251,7 @@ class Core:
         tail: int,
         events: tuple[Event, ...],
         arcs: list[Arc],
-        stack: list[tuple[int, tuple[Event, ...]]],
+        stack: Pending,
     ) -> None:
         match expr:
             case Literal(text) | Token(text):
@@ -317,7 +319,7 @@ class Core:
         tail: int,
         events: tuple[Event, ...],
         arcs: list[Arc],
-        stack: list[tuple[int, tuple[Event, ...]]],
+        stack: Pending,
     ) -> None:
         index = self._expr(expr)
         need, left = self._window(index, 0, expr.min, expr.max)
@@ -345,7 +347,7 @@ class Core:
         tail: int,
         events: tuple[Event, ...],
         arcs: list[Arc],
-        stack: list[tuple[int, tuple[Event, ...]]],
+        stack: Pending,
     ) -> None:
         expr = self.exprs[index]
         assert isinstance(expr, Regular)

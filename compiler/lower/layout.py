@@ -7,6 +7,7 @@ values, the reading grammar and the writer all take one.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from ..spec import ArgsSpec, DialectSpec, JsonSpec, LiteralsSpec, StringSpec
 from .spelling import StringStyle
@@ -130,9 +131,15 @@ def value_layout(
             )
 
 
+Containers = Literal["json", "python", "recurse"]
 _ESCAPED = {'"', "\\", *map(chr, range(0x20))}
 
-_CONTAINERS = {"json": "json", "tagged": "json", "kwargs": "python", "bare-dict": "recurse"}
+_CONTAINERS: dict[str, Containers] = {
+    "json": "json",
+    "tagged": "json",
+    "kwargs": "python",
+    "bare-dict": "recurse",
+}
 
 BARE_KEY_STOPS = (":", ",", "{", "}", "[", "]", '"', "\n")
 """What a bare key cannot hold: it would not be told from the punctuation around it."""
