@@ -9,6 +9,8 @@ from collections.abc import Callable
 import pytest
 
 import calligram
+from calligram.compiler.pipeline import cached
+from calligram.compiler.spec_loader import load_dialect
 from calligram.targets import gbnf, parser
 
 ERRORS = (
@@ -101,3 +103,12 @@ def test_a_grammar_has_the_documented_face() -> None:
 def test_dialects_are_sorted_ids() -> None:
     assert calligram.dialects() == sorted(calligram.dialects())
     assert calligram.dialects()
+
+
+def test_the_conveniences_take_a_spec_and_compile_it_once() -> None:
+    spec = load_dialect("hermes-json")
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {}}}]
+    text = calligram.render([{"name": "f", "arguments": {}}], tools=tools, dialect=spec)
+    calls = parser.parse(text, tools=tools, dialect=spec).calls
+    assert [(c["name"], c["arguments"]) for c in calls] == [("f", {})]
+    assert cached(tools, spec) is cached(tools, spec)

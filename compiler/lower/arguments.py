@@ -30,7 +30,7 @@ from ..template import Hole
 from .layout import Layout
 from .shape import Shape, markup
 from .shared import Shared
-from .values import MAX_KEY, ValueLowering, may_be_empty
+from .values import MAX_KEY, ValueLowering, may_be_empty, solid_text
 from .writer import not_carryable
 
 

@@ -163,7 +163,7 @@ class Builder:
             case "xml":
                 return decode_xml(text)
             case _:
-                return text.strip()
+                return text.strip(" \t\r\n")
 
     def _json(self, frame: Frame, end: int) -> Any:
         text = self.slice(frame.start, end)
