@@ -35,8 +35,12 @@ ROUTE = tool(
                 "type": "object",
                 "properties": {
                     "place": {"type": "string", "minLength": 1},
-                    "at": {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "number"}],
-                           "items": False, "minItems": 2},
+                    "at": {
+                        "type": "array",
+                        "prefixItems": [{"type": "integer"}, {"type": "number"}],
+                        "items": False,
+                        "minItems": 2,
+                    },
                 },
                 "required": ["place"],
                 "additionalProperties": False,
@@ -48,7 +52,7 @@ ROUTE = tool(
         },
     },
     "stops",
-)  # fmt: skip
+)
 
 MEASURE = tool(
     "measure",

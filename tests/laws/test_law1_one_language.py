@@ -1,0 +1,176 @@
+"""Law 1, one language: for one compile a text is accepted by check, by llama.cpp's engine on the
+emitted GBNF and by the strict parser, or by none of them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+import calligram
+from calligram.compiler.automaton.recogniser import Recogniser
+from calligram.compiler.compiled import CompiledGrammar
+from calligram.compiler.grammar import Grammar
+from calligram.compiler.origin import Problem
+from calligram.targets import gbnf, parser
+from calligram.targets.gbnf import printer
+from calligram.targets.parser import reader
+from tests.engine import Engine
+from tests.laws.tools import BOOK, LABEL, MEASURE, REGISTER, SEARCH, TOOLS
+from tests.sampling import SEED, Sampler, dice, fuzzed, mutations
+
+DRAWN = fuzzed(40)
+DRAWN_OF_OPTIONS = fuzzed(8)
+
+
+TOO_LARGE = re.compile(r"[eE][+-]?[0-9]{4}")
+"""Numbers that the parser refuses to write out; only without bounds can they be said at all."""
+
+
+def violations(grammar: CompiledGrammar, texts: list[str], engine: Engine) -> list[str]:
+    """The texts on which the verdicts differ, with the verdicts.
+
+    Under tool_choice auto the engine gets the whole turn, and from the trigger on what `emit`
+    gives: for that part the automaton of the same expression is the reference.
+    """
+    turn = Grammar(grammar.enforced.rules, grammar.enforced.start)
+    by_engine = engine.accepted(gbnf.emit_grammar(turn), texts)
+    armed = grammar.enforced.armed
+    expected = emitted = [False] * len(texts)
+    if armed is not None:
+        automaton = Recogniser(grammar.enforced.rules, armed)
+        expected = [automaton.accepts(text.encode()) for text in texts]
+        emitted = engine.accepted(gbnf.emit(grammar), texts)
+    reading = parser.compile(grammar)
+    out = []
+    for at, text in enumerate(texts):
+        said = {
+            "check": grammar.check(text).accepted,
+            "engine": by_engine[at],
+            "parser": strictly(reading, text, grammar.tool_choice),
+        }
+        if len(set(said.values())) > 1:
+            out.append(f"{said}: {text!r} {list(map(str, reading.parse(text).problems))}")
+        if expected[at] != emitted[at]:
+            out.append(f"from the trigger on, check {expected[at]}, engine {emitted[at]}: {text!r}")
+    return out
+
+
+def strictly(reading: parser.Reader, text: str, tool_choice: str) -> bool:
+    """The strict parser's verdict: calls where they are owed, no problem, nothing cut off."""
+    result = reading.parse(text)
+    calls = bool(result.calls) or tool_choice != "required"
+    return calls and not result.problems and result.incomplete is None
+
+
+def drawn(grammar: CompiledGrammar, count: int, *names: object) -> list[str]:
+    """Texts of the grammar and as many near misses."""
+    random = dice(*names)
+    enforced = grammar.enforced
+    sampler = Sampler(enforced.rules, random)
+    texts = sampler.texts(enforced.start, count)
+    if enforced.armed is not None:
+        texts += sampler.texts(enforced.armed, count // 2)
+    texts += mutations(texts, random, count)
+    return [text for text in texts if not TOO_LARGE.search(text)]
+
+
+def report(wrong: list[str]) -> str:
+    """A message that says how to see it again."""
+    return "\n".join([f"CALLIGRAM_SEED={SEED}", *wrong[:20]])
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("dialect", calligram.dialects())
+def test_check_engine_and_parser_agree(dialect: str, engine: Engine) -> None:
+    grammar = calligram.compile_tools(TOOLS, dialect)
+    wrong = violations(grammar, drawn(grammar, DRAWN, "law 1", dialect), engine)
+    assert not wrong, report(wrong)
+
+
+FEW = [BOOK, LABEL]
+OPTIONS: dict[str, tuple[list[dict[str, Any]], dict[str, Any]]] = {
+    "auto": (FEW, {"tool_choice": "auto"}),
+    "none": (FEW, {"tool_choice": "none"}),
+    "named": (
+        [*FEW, SEARCH],
+        {"tool_choice": {"type": "function", "function": {"name": "label"}}},
+    ),
+    "subset": (
+        [*FEW, SEARCH],
+        {
+            "tool_choice": {
+                "type": "allowed_tools",
+                "allowed_tools": {
+                    "mode": "required",
+                    "tools": [{"name": "book"}, {"name": "search"}],
+                },
+            }
+        },
+    ),
+    "any order": (FEW, {"key_order": "any"}),
+    "one call": (FEW, {"parallel_tool_calls": False}),
+    "two calls": (FEW, {"max_calls": 2}),
+    "no reasoning": (FEW, {"reasoning": "none"}),
+    "opened reasoning": (FEW, {"reasoning": "opened", "tool_choice": "auto"}),
+    "white space": (FEW, {"whitespace": "flexible"}),
+    "no bounds": ([BOOK, MEASURE, REGISTER, SEARCH], {"bounds": None}),
+    "small bounds": (
+        [MEASURE, SEARCH],
+        {"bounds": calligram.Bounds(string=5, items=2, keys=2, depth=2, recursion=2, digits=3,
+                                    exponent=1, calls=2)},
+    ),
+    "open objects": (FEW, {"open_objects": True}),
+}  # fmt: skip
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("name", OPTIONS)
+def test_they_agree_under_every_option(name: str, engine: Engine) -> None:
+    tools, options = OPTIONS[name]
+    wrong: list[str] = []
+    for dialect in calligram.dialects():
+        grammar = calligram.compile_tools(tools, dialect, **options)
+        texts = drawn(grammar, DRAWN_OF_OPTIONS, "law 1", dialect, name)
+        wrong += [f"{dialect}: {line}" for line in violations(grammar, texts, engine)]
+    assert not wrong, report(wrong)
+
+
+# The law can be broken --------------------------------------------------------------------------
+
+
+def break_and_look(engine: Engine, tools: list[dict[str, Any]]) -> list[str]:
+    grammar = calligram.compile_tools(tools, "hermes-json")
+    return violations(grammar, drawn(grammar, 60, "broken"), engine)
+
+
+def test_a_bound_emitted_one_too_low_is_noticed(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not break_and_look(engine, [BOOK])
+    original = printer.repeated
+
+    def lower(atom: str, low: int, high: int | None, name: Any) -> str:
+        return original(atom, low, high if high is None else max(low, high - 1), name)
+
+    monkeypatch.setattr(printer, "repeated", lower)
+    assert break_and_look(engine, [BOOK])
+
+
+def test_a_parser_that_finds_fault_with_null_is_noticed(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def judge(grammar: CompiledGrammar, calls: Any) -> list[Problem]:
+        faulty = any(None in call["arguments"].values() for call in calls)
+        return [Problem("invalid-arguments", "no null here")] if faulty else []
+
+    monkeypatch.setattr(reader, "judge", judge)
+    assert break_and_look(engine, [BOOK])
+
+
+def test_a_check_that_takes_texts_cut_short_is_noticed(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Recogniser, "accepting", lambda self, config: True)
+    assert break_and_look(engine, [BOOK])
