@@ -24,6 +24,9 @@ from .spec import DialectSpec
 from .trigger import Trigger, make_trigger
 from .verdict import Verdict
 
+MAX_KEPT_CELLS = 200_000
+"""Continuations kept from one text to the next; some hundred bytes each."""
+
 
 @dataclass(frozen=True, eq=False)
 class CompiledGrammar:
@@ -55,16 +58,21 @@ class CompiledGrammar:
     dropped: tuple[str, ...] = ()
     offered: tuple[str, ...] = ()
     notes: Sequence[Callable[[], Sequence[Finding]]] = field(default=(), repr=False)
+    _kept: list[Recogniser] = field(default_factory=list, init=False, repr=False)
 
     @property
     def calls(self) -> tuple[Call, ...]:
         """The tools that may be called."""
         return self.envelope.calls if self.envelope else ()
 
-    @cached_property
+    @property
     def recogniser(self) -> Recogniser:
-        """The automaton of the whole turn."""
-        return Recogniser(self.enforced.rules, self.enforced.start)
+        """The automaton of the whole turn. It grows with the texts it has seen; past
+        `MAX_KEPT_CELLS` continuations it is made anew."""
+        kept: list[Recogniser] = self._kept
+        if not kept or kept[0].core.size > MAX_KEPT_CELLS:
+            kept[:] = [Recogniser(self.enforced.rules, self.enforced.start)]
+        return kept[0]
 
     @cached_property
     def reading(self) -> Grammar:

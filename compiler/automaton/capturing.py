@@ -36,14 +36,22 @@ REFUSED: Final = Step(DEAD, ())
 
 
 class CapturingAutomaton:
-    """The lazily determinised automaton of one reading grammar."""
+    """The lazily determinised automaton of one reading grammar.
 
-    def __init__(self, rules: Rules, start: Expr) -> None:
-        self.core = Core(rules, captures=True)
+    Args:
+        resume: what is read on from where a reading broke off.
+        max_cells: the most continuations; a step that needs more raises LimitExceeded.
+    """
+
+    def __init__(
+        self, rules: Rules, start: Expr, *, resume: Expr | None = None, max_cells: int = 250_000
+    ) -> None:
+        self.core = Core(rules, captures=True, max_cells=max_cells)
         self._configs: list[tuple[int, ...]] = [()]
         self._index: dict[tuple[int, ...], int] = {(): DEAD}
         self._next: list[dict[int, Step]] = [{}]
         self.start = self._intern((self.core.continuation(start),))
+        self.resume = self.start if resume is None else self.enter(resume)
 
     def _intern(self, threads: tuple[int, ...]) -> int:
         found = self._index.get(threads)

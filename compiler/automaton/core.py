@@ -113,6 +113,11 @@ class Core:
             self._cells.append(key)
         return cell
 
+    @property
+    def size(self) -> int:
+        """How many continuations have been interned."""
+        return len(self._cells)
+
     def slot(self, slot: Slot) -> int:
         """The index of a slot; events refer to it."""
         index = self._slot_index.get(slot)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...compiler.automaton.capturing import CapturingAutomaton
-from ...compiler.compiled import CompiledGrammar
+from ...compiler.compiled import MAX_KEPT_CELLS, CompiledGrammar
 from ...compiler.errors import TargetError
 from ...compiler.ir import Call
 from ...compiler.origin import Problem
@@ -56,10 +56,12 @@ class Reader:
     def __init__(self, grammar: CompiledGrammar) -> None:
         assert grammar.dialect is not None
         self.grammar = grammar
-        reading = grammar.reading
-        self._automaton = CapturingAutomaton(reading.rules, reading.start)
-        self._resume = self._automaton.enter(reading.rules["body"])
         self._tools: Mapping[str, Call] = {c.name: c for c in grammar.calls}
+        self._automaton = self._fresh()
+
+    def _fresh(self) -> CapturingAutomaton:
+        reading = self.grammar.reading
+        return CapturingAutomaton(reading.rules, reading.start, resume=reading.rules["body"])
 
     def parse(self, text: str | bytes) -> ParseResult:
         """Read a whole text. Never raises on text, whatever it holds."""
@@ -72,11 +74,14 @@ class Reader:
         return Stream(self)
 
     def start(self, text: bytearray) -> tuple[Run, Builder]:
-        """The machinery for one text."""
+        """The machinery for one text. The automaton grows with what it reads, nesting above all;
+        past a limit it is made anew."""
         assert self.grammar.dialect is not None
+        if self._automaton.core.size > MAX_KEPT_CELLS:
+            self._automaton = self._fresh()
         literals = self.grammar.dialect.args.literals
         builder = Builder(self._automaton.core.slots, text, self._tools, literals)
-        return Run(self._automaton, self._resume, builder, text), builder
+        return Run(self._automaton, builder, text), builder
 
 
 class Stream:

@@ -7,13 +7,17 @@ on behind it; nothing is lost and nothing raises.
 
 from __future__ import annotations
 
-from ...compiler.automaton.capturing import DEAD, CapturingAutomaton
+from ...compiler.automaton.capturing import DEAD, CapturingAutomaton, Step
 from ...compiler.automaton.words import expected_words
+from ...compiler.errors import LimitExceeded
 from ...compiler.origin import Origin, Problem
 from .build import Builder, Frame
 
 History = tuple["History", tuple[int, ...], int] | None
 """(what was before, events, position of the byte they precede)."""
+
+_TOO_DEEP = Step(DEAD, ())
+"""In place of a step that the automaton's limit forbids."""
 
 
 class Run:
@@ -21,19 +25,16 @@ class Run:
 
     Args:
         automaton: the reading grammar from its start.
-        resume: the reading grammar from where content goes on, after something broke.
         text: the bytes read so far, shared with `builder`.
     """
 
     def __init__(
         self,
         automaton: CapturingAutomaton,
-        resume: int,
         builder: Builder,
         text: bytearray,
     ) -> None:
         self._automaton = automaton
-        self._resume = resume
         self._builder = builder
         self._text = text
         self._config = automaton.start
@@ -49,10 +50,13 @@ class Run:
         step = self._automaton.step
         config, histories, at = self._config, self._histories, self.position
         while at < end:
-            found = step(config, text[at])
+            try:
+                found = step(config, text[at])
+            except LimitExceeded:
+                found = _TOO_DEEP
             if found.target == DEAD:
                 self._config, self._histories, self.position = config, histories, at
-                at = self._recover(at)
+                at = self._recover(at, too_deep=found is _TOO_DEEP)
                 config, histories = self._config, self._histories
                 continue
             if found.moves is not None:
@@ -77,17 +81,19 @@ class Run:
             for event in events:
                 self._builder.event(event, position)
 
-    def _recover(self, at: int) -> int:
+    def _recover(self, at: int, *, too_deep: bool) -> int:
         """No reading goes on at `at`: say so, give the text back, go on reading content."""
         start = at
         while start > 0 and self._text[start] & 0xC0 == 0x80:
             start -= 1
         threads = self._automaton.threads(self._config)
-        expected = expected_words(self._automaton.core, threads)
+        expected: tuple[str, ...] = ("less nesting",)
+        if not too_deep:
+            expected = expected_words(self._automaton.core, threads)
         self._commit(self._histories[0])
         call = self._builder.abandon(start)
         self.problems.append(self._broken(call, start, expected))
-        self._config, self._histories = self._resume, [None]
+        self._config, self._histories = self._automaton.resume, [None]
         return start
 
     def _broken(self, call: Frame | None, at: int, expected: tuple[str, ...]) -> Problem:
