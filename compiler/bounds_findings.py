@@ -1,8 +1,13 @@
-"""Where default bounds and the options narrow a schema that has no word on it, for the report."""
+"""Where default bounds and the options narrow a schema, for the report.
+
+Each keyword has one finding: what narrows a keyword that is there replaces the reader's "enforced";
+what narrows a value that has no such keyword is a finding at the value's schema.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from .findings import Finding
 from .ir import (
@@ -19,61 +24,99 @@ from .ir import (
     Value,
 )
 from .origin import Origin
+from .regular.language import Language
+
+Narrowed = Callable[[Origin, str, str], None]
 
 
 def bounds_findings(calls: Sequence[Call], bounds: Bounds | None, key_order: str) -> list[Finding]:
-    """One finding for each value that only a default bound ends, or whose spelling is fixed."""
+    """One finding for each value that only a default bound ends, or whose spelling is fixed.
+
+    The origin is that of the value's schema; see :func:`merged`.
+    """
     found: dict[tuple[Origin, str], Finding] = {}
 
     def narrowed(origin: Origin, keyword: str, how: str) -> None:
         found.setdefault((origin, keyword), Finding("narrowed", keyword, how, origin))
 
     for call in calls:
-        todo: list[Value] = [call.arguments.value, *call.arguments.definitions.values()]
-        seen: set[int] = set()
+        todo = [(call.arguments.value, call.origin)]
+        todo += [(value, call.origin) for value in call.arguments.definitions.values()]
+        seen: set[tuple[int, Origin]] = set()
         while todo:
-            value = todo.pop()
-            if id(value) in seen:
+            value, near = todo.pop()
+            # Values that many places share have no place of their own.
+            origin = value.origin if value.origin.pointer else replace(near, tool=call.name or None)
+            if (id(value), origin) in seen:
                 continue
-            seen.add(id(value))
-            _spelling(value, key_order, narrowed)
+            seen.add((id(value), origin))
+            _spelling(value, origin, key_order, narrowed)
             if bounds is not None:
-                _bounds(value, bounds, narrowed)
-            todo += _inner(value)
+                _bounds(value, origin, bounds, narrowed)
+            todo += _inner(value, origin)
     return sorted(found.values(), key=lambda f: (f.origin.tool or "", f.origin.pointer, f.keyword))
 
 
-def _spelling(value: Value, key_order: str, narrowed: Callable[[Origin, str, str], None]) -> None:
+def merged(findings: Sequence[Finding], notes: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The reader's findings with the notes worked in: one finding for each keyword."""
+    out = list(findings)
+    places = {(f.origin.tool, f.origin.pointer): i for i, f in enumerate(out) if _at_keyword(f)}
+    for note in notes:
+        tool = note.origin.tool
+        pointers = [note.origin.child(word).pointer for word in _words(note.keyword)]
+        if note.keyword == "enum":  # The origin of listed values is the keyword itself.
+            pointers.append(note.origin.pointer)
+        at = next((places[tool, p] for p in pointers if (tool, p) in places), None)
+        if at is None:
+            out.append(note)
+        elif out[at].status == "enforced":
+            out[at] = replace(out[at], status="narrowed", how=note.how)
+        elif out[at].status == "narrowed" and note.how not in out[at].how:
+            out[at] = replace(out[at], how=f"{out[at].how}; {note.how}")
+    return tuple(out)
+
+
+def _at_keyword(finding: Finding) -> bool:
+    return finding.origin.pointer.endswith(f"/{finding.keyword}")
+
+
+def _words(keyword: str) -> tuple[str, ...]:
+    """The keywords that may have said what the note is about."""
+    return ("pattern", "format") if keyword == "pattern" else (keyword,)
+
+
+def _spelling(value: Value, origin: Origin, key_order: str, narrowed: Narrowed) -> None:
     match value:
         case ObjectValue(keys) if len(keys) > 1 and key_order == "schema":
-            narrowed(value.origin, "properties", "keys come in the schema's order")
+            narrowed(origin, "properties", "keys come in the schema's order")
         case StringValue(language=language) if language is not None:
-            narrowed(value.origin, "pattern", "characters in their shortest spelling only")
+            narrowed(origin, "pattern", "characters in their shortest spelling only")
         case EnumValue():
-            narrowed(value.origin, "enum", "members in one spelling only")
+            narrowed(origin, "enum", "members in one spelling only")
         case NumberValue(minimum=low, maximum=high) if low or high:
-            narrowed(value.origin, "type", "bounded numbers are written without an exponent")
+            narrowed(origin, "type", "bounded numbers are written without an exponent")
         case _:
             pass
 
 
-def _bounds(value: Value, bounds: Bounds, narrowed: Callable[[Origin, str, str], None]) -> None:
+def _bounds(value: Value, origin: Origin, bounds: Bounds, narrowed: Narrowed) -> None:
     match value:
-        case StringValue(max_length=None):
-            narrowed(value.origin, "maxLength", f"at most {bounds.string} code points by default")
+        case StringValue(max_length=None, language=None):
+            narrowed(origin, "maxLength", f"at most {bounds.string} code points by default")
+        case StringValue(max_length=None, language=language) if not _ends(language):
+            how = f"what may repeat without end, at most {bounds.string} times by default"
+            narrowed(origin, "maxLength", how)
         case ArrayValue(max_items=None, items=items) if items is not None:
-            narrowed(value.origin, "maxItems", f"at most {bounds.items} items by default")
+            narrowed(origin, "maxItems", f"at most {bounds.items} items by default")
         case ObjectValue(max_keys=None, open_keys=opened) if opened:
-            narrowed(
-                value.origin, "maxProperties", f"at most {bounds.keys} undeclared keys by default"
-            )
+            narrowed(origin, "maxProperties", f"at most {bounds.keys} undeclared keys by default")
         case AnyValue():
-            narrowed(value.origin, "type", f"untyped JSON at most {bounds.depth} deep by default")
+            narrowed(origin, "type", f"untyped JSON at most {bounds.depth} deep by default")
         case IntegerValue(minimum=low, maximum=high) if low is None or high is None:
-            narrowed(value.origin, "type", f"at most {bounds.digits} digits by default")
+            narrowed(origin, "type", f"at most {bounds.digits} digits by default")
         case NumberValue():
             narrowed(
-                value.origin,
+                origin,
                 "type",
                 f"at most {bounds.digits} digits a side and {bounds.exponent} in the exponent "
                 "by default",
@@ -82,13 +125,21 @@ def _bounds(value: Value, bounds: Bounds, narrowed: Callable[[Origin, str, str],
             pass
 
 
-def _inner(value: Value) -> list[Value]:
+def _ends(language: Language | None) -> bool:
+    return language is not None and language.dfa.is_finite
+
+
+def _inner(value: Value, origin: Origin) -> Iterator[tuple[Value, Origin]]:
+    """The values inside, each with the place of what holds it."""
     match value:
         case UnionValue(options):
-            return list(options)
+            yield from ((option, origin) for option in options)
         case ArrayValue(prefix, items):
-            return [*prefix, *([] if items is None else [items])]
+            yield from ((member, origin.child("prefixItems", i)) for i, member in enumerate(prefix))
+            if items is not None:
+                yield items, origin.child("items")
         case ObjectValue(keys, opened):
-            return [*(k.value for k in keys), *(o.value for o in opened)]
+            yield from ((key.value, key.origin) for key in keys)
+            yield from ((kind.value, kind.origin) for kind in opened)
         case _:
-            return []
+            pass

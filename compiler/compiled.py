@@ -9,6 +9,7 @@ from typing import Any
 
 from . import verdict
 from .automaton.recogniser import Recogniser
+from .bounds_findings import merged
 from .errors import RenderError
 from .findings import Finding
 from .grammar import Expr, Grammar
@@ -95,7 +96,7 @@ class CompiledGrammar:
         if self.calls_only is not None:
             longest = longest_text(Grammar(self.enforced.rules, self.calls_only)).longest
         more = [f for note in self.notes for f in note()]
-        return Report((*self.findings, *more), self.bounds, longest, self.dropped)
+        return Report(merged(self.findings, more), self.bounds, longest, self.dropped)
 
     def check(self, text: str | bytes) -> Verdict:
         """The reference verdict on a text: the whole turn, or the whole JSON value."""

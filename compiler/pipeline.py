@@ -190,6 +190,7 @@ def compile_schema(
     origin = Origin()
     options = ReadOptions(on_unsupported=on_unsupported, openapi=openapi)
     value = read_schema(schema, origin=origin, options=options, findings=findings)
+    whole = Call("", value, schema, origin)
     gap = (bounds.whitespace if bounds else None) if whitespace == "flexible" else 0
     layout = Layout("json", whitespace=gap, float_integers=True)
     shared = Shared(Rules(), bounds, key_order)
@@ -207,6 +208,7 @@ def compile_schema(
         value=value,
         layout=layout,
         findings=findings,
+        notes=(lambda: bounds_findings((whole,), bounds, key_order),),
     )
 
 
