@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from ..origin import Origin
 from ..regular.language import Language
 from ..spec import DialectSpec, TriggerSpec
-from .openers import without_openers
+from .openers import GAP, spaced, without_openers
 
 
 def trigger_texts(trigger: TriggerSpec, names: Sequence[str]) -> tuple[str, ...]:
@@ -82,6 +82,7 @@ def content_language(
         pattern = trigger_pattern(spec, trigger, names)
         language = language - Language.pattern(pattern, origin=Origin("/triggers"))
     if spec.reasoning is not None and not spec.content.open:
-        opener = Language.pattern("^" + re.escape(spec.reasoning.open), origin=Origin())
+        # Reading takes the block's opener with any white space in and before it.
+        opener = Language.pattern("^" + GAP + spaced(spec.reasoning.open.strip()), origin=Origin())
         language = language - opener
     return language

@@ -14,7 +14,7 @@ from ..regular.language import Language
 from ..spec import DialectSpec
 from .read import ReadLowering
 
-_GAP = r"[\t\n\r ]*"
+GAP = r"[\t\n\r ]*"
 
 
 def without_openers(language: Language, spec: DialectSpec, stops: tuple[str, ...]) -> Language:
@@ -35,11 +35,16 @@ def opener_patterns(spec: DialectSpec, stops: tuple[str, ...]) -> tuple[str, ...
     found: dict[str, None] = {}
     for text, opening in ReadLowering(spec, ()).openings():
         if text.strip() and not any(stop in text for stop in solid):
-            found[f"^{_GAP}{_pattern(opening)}" if at_start else _pattern(opening)] = None
+            found[f"^{GAP}{_pattern(opening)}" if at_start else _pattern(opening)] = None
     return tuple(found)
+
+
+def spaced(text: str) -> str:
+    """A pattern of the text with any white space where it has some."""
+    return "".join(GAP if char.isspace() else re.escape(char) for char in text)
 
 
 def _pattern(opening: Expr) -> str:
     """Literals, and gaps where anything else stands."""
     items = opening.items if isinstance(opening, Sequence) else (opening,)
-    return "".join(re.escape(i.text) if isinstance(i, Literal) else _GAP for i in items)
+    return "".join(re.escape(i.text) if isinstance(i, Literal) else GAP for i in items)

@@ -170,11 +170,11 @@ def test_a_lifted_default_bound_is_noticed(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_longest_call_counted_in_characters_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    grammar = calligram.compile_tools(SMALL_TOOLS["strings"], "hermes-json", bounds=SMALL)
-    assert not small_violations(grammar)
-    monkeypatch.setattr(longest_text, "utf8_length", lambda code: 1)
-    again = calligram.compile_tools(SMALL_TOOLS["strings"], "hermes-json", bounds=SMALL)
-    assert small_violations(again)
+    schema = {"type": "string", "pattern": "^[é☃]+$", "maxLength": 2}
+    tools = [tool("a", {"s": schema}, "s")]
+    assert not small_violations(calligram.compile_tools(tools, "hermes-json", bounds=SMALL))
+    monkeypatch.setattr(longest_text, "longest_bytes", lambda machine, low, high: high)
+    assert small_violations(calligram.compile_tools(tools, "hermes-json", bounds=SMALL))
 
 
 def test_a_longest_call_that_is_too_short_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
