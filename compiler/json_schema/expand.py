@@ -64,6 +64,9 @@ def _without_contains(reader: Reader, x: Arrays) -> list[Arrays]:
                 break
             assert made is not None
             made.extend(options)
+            if len(made) > MAX_POSITIONS:
+                made = None
+                break
         if made is None:
             reader.unsupported("contains", c.origin, "over so many positions")
             continue
