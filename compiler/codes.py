@@ -105,6 +105,7 @@ SCHEMAS: Final[Codes] = {
     "invalid-schema": "A keyword's value is not what JSON Schema says.",
     "number-too-large": "A number is beyond what is read exactly.",
     "pattern-too-large": "The automaton of a pattern reaches the limit.",
+    "schema-too-complex": "Putting the schema's conjunctions together takes too long.",
     "schema-too-deep": "The schema is nested too deeply.",
     "schema-too-large": "The schema unfolds into too many parts.",
     "too-many-alternatives": "A conjunction of unions has too many alternatives.",
