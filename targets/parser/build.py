@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...compiler.decode import (
+    TooDeep,
     Undecodable,
     decode_json,
     decode_python,
@@ -15,6 +16,7 @@ from ...compiler.decode import (
 )
 from ...compiler.grammar import Slot
 from ...compiler.ir import Call, Key, ObjectValue, UnionValue, Value
+from ...compiler.limits import MAX_NESTING, too_deep
 from ...compiler.lower.arguments import object_parts
 from ...compiler.origin import Origin, Problem
 from ...compiler.spec import LiteralsSpec
@@ -34,6 +36,11 @@ class Frame:
     members: list[tuple[str, Any]] = field(default_factory=list)
     items: list[Any] = field(default_factory=list)
     arguments_start: int | None = None
+
+
+def _too_deep(name: str | None) -> Problem:
+    message = f"the arguments cannot be read: nested more than {MAX_NESTING} deep"
+    return Problem("invalid-json", message, Origin("/arguments", name))
 
 
 class Builder:
@@ -94,6 +101,7 @@ class Builder:
     def abandon(self, position: int) -> Frame | None:
         """Give up the open call: its text becomes content, so that nothing is lost."""
         call = self.call
+        self.spans.pop(len(self.calls), None)
         if call is not None:
             self.content.append((call.start, position))
         elif self.stack:
@@ -117,6 +125,9 @@ class Builder:
                 self.reasoning.append((frame.start, end))
             case "call":
                 arguments = frame.value if frame.has_value else {}
+                if too_deep(arguments):
+                    self.problems.append(_too_deep(frame.name))
+                    arguments = {}
                 self.calls.append({"name": frame.name, "arguments": arguments, "id": frame.id})
             case "name" | "id" | "key":
                 assert parent is not None
@@ -203,7 +214,11 @@ class Builder:
             kind = self._kind(tool, member.key)
         duplicates: list[str] = []
         definitions = tool.arguments.definitions if tool else {}
-        value = decode_untyped(text, kind, definitions, self._literals, duplicates)
+        try:
+            value = decode_untyped(text, kind, definitions, self._literals, duplicates)
+        except TooDeep as error:
+            self._problem("invalid-json", f"the argument cannot be read: {error}")
+            return text
         for key in duplicates:
             self._problem("duplicate-key", f"the key '{key}' comes twice")
         return value

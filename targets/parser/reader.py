@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import codecs
-import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from ...compiler.origin import Problem
 from ...compiler.pipeline import cached
 from ...compiler.spec import DialectSpec
 from .build import Builder
+from .deltas import Deltas
 from .judge import judge
 from .result import Delta, Incomplete, ParseResult
 from .run import Run
@@ -73,7 +73,7 @@ class Reader:
         """A stream: feed it bytes as they come."""
         return Stream(self)
 
-    def start(self, text: bytearray) -> tuple[Run, Builder]:
+    def start(self, text: bytearray, on_break: Callable[[int], None]) -> tuple[Run, Builder]:
         """The machinery for one text. The automaton grows with what it reads, nesting above all;
         past a limit it is made anew."""
         assert self.grammar.dialect is not None
@@ -81,7 +81,7 @@ class Reader:
             self._automaton = self._fresh()
         literals = self.grammar.dialect.args.literals
         builder = Builder(self._automaton.core.slots, text, self._tools, literals)
-        return Run(self._automaton, builder, text), builder
+        return Run(self._automaton, builder, text, on_break), builder
 
 
 class Stream:
@@ -103,19 +103,24 @@ class Stream:
             reader = _reader(cached(tools, dialect))
         self._reader = reader
         self._text = bytearray()
-        self._run, self._builder = reader.start(self._text)
+        self._run, self._builder = reader.start(self._text, self._breaks)
+        self._deltas = Deltas(self._builder, self._text)
+        self._waiting: list[Delta] = []
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._invalid: int | None = None
-        self._told_calls = 0
-        self._told_arguments: dict[int, int] = {}
-        self._told_named: set[int] = set()
-        self._told: dict[str, tuple[int, int]] = {}
         self._result: ParseResult | None = None
 
     def feed(self, data: bytes | str) -> list[Delta]:
         """Read more; -> what is new. The pieces may be cut anywhere, inside characters too."""
         self.read(data.encode("utf-8", "replace") if isinstance(data, str) else data)
-        return self._deltas(self._run.settle())
+        sure = self._run.settle()
+        out = [*self._waiting, *self._deltas.up_to(sure)]
+        self._waiting.clear()
+        return out
+
+    def _breaks(self, at: int) -> None:
+        # Told now, since the text is content from here on; the same for every cut.
+        self._waiting += self._deltas.broken(at)
 
     def read(self, data: bytes) -> None:
         """Read more without saying what is new."""
@@ -133,6 +138,13 @@ class Stream:
             ended = self._run.close()
             self._result = self._finish(ended)
         return self._result
+
+    @property
+    def rest(self) -> list[Delta]:
+        """What only the end of the text made sure, once ``close`` was called."""
+        if self._result is not None:
+            self._waiting += self._deltas.up_to(len(self._text))
+        return list(self._waiting) if self._result is not None else []
 
     def _finish(self, ended: bool) -> ParseResult:
         builder = self._builder
@@ -175,74 +187,3 @@ class Stream:
         return Incomplete(
             call.name, arguments, f"the call of {name} is incomplete: the text ends inside it"
         )
-
-    # Deltas -----------------------------------------------------------------------------------
-
-    def _deltas(self, sure: int) -> list[Delta]:
-        """What the builder knows and has not told, up to byte `sure`."""
-        builder = self._builder
-        out: list[Delta] = []
-        out += self._block_deltas("reasoning", builder.reasoning, sure)
-        out += self._block_deltas("content", builder.content, sure)
-        while self._told_calls < len(builder.calls):
-            index = self._told_calls
-            call = builder.calls[index]
-            out += self._call_deltas(index, call["name"], call["id"])
-            whole = json.dumps(call["arguments"], ensure_ascii=False)
-            out += self._argument_rest(index, whole)
-            self._told_calls += 1
-        frame = builder.call
-        if frame is not None and frame.name is not None and frame.arguments_start is not None:
-            index = len(builder.calls)
-            out += self._call_deltas(index, frame.name, frame.id)
-            inner = builder.stack[-1]
-            if inner.slot.kind == "arguments" and inner.slot.decode == "json":
-                out += self._literal_arguments(index, inner.start, sure)
-        return out
-
-    def _call_deltas(self, index: int, name: str | None, id: str | None) -> list[Delta]:
-        if index in self._told_named:
-            return []
-        self._told_named.add(index)
-        return [Delta("call", index=index, name=name, id=id)]
-
-    def _literal_arguments(self, index: int, start: int, sure: int) -> list[Delta]:
-        told = self._told_arguments.get(index, start)
-        end = self._character_end(sure)
-        if end <= told:
-            return []
-        self._told_arguments[index] = end
-        return [Delta("arguments", self._builder.slice(told, end), index)]
-
-    def _argument_rest(self, index: int, whole: str) -> list[Delta]:
-        """The rest of a finished call's arguments: literal if it was told literally so far."""
-        span = self._builder.spans.get(index)
-        if span is not None:
-            told = self._told_arguments.get(index, span[0])
-            self._told_arguments[index] = span[1]
-            text = self._builder.slice(told, span[1])
-            return [Delta("arguments", text, index)] if text else []
-        return [Delta("arguments", whole, index)]
-
-    def _block_deltas(self, kind: Any, spans: list[tuple[int, int]], sure: int) -> list[Delta]:
-        out = []
-        count, told = self._told.get(kind, (0, 0))
-        while count < len(spans):
-            start, end = spans[count]
-            if max(start, told) < end:
-                out.append(Delta(kind, self._builder.slice(max(start, told), end)))
-            count, told = count + 1, end
-        block = self._builder.block
-        if block is not None and block.slot.kind == kind:
-            start, end = max(block.start, told), self._character_end(sure)
-            if start < end:
-                out.append(Delta(kind, self._builder.slice(start, end)))
-                told = end
-        self._told[kind] = (count, told)
-        return out
-
-    def _character_end(self, position: int) -> int:
-        """The last character boundary at or before a position."""
-        while 0 < position < len(self._text) and self._text[position] & 0xC0 == 0x80:
-            position -= 1
-        return position

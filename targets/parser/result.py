@@ -34,10 +34,11 @@ class Delta:
     kind:
         ``content``, ``reasoning``: more text. ``call``: a call has begun, with its `name`.
         ``arguments``: more of the argument text of call `index`. For notations other than JSON the
-        arguments come as one JSON text when the call ends.
+        arguments come as one JSON text when the call ends. ``broken``: call `index` broke off; it
+        is not among the result's calls, and its text follows as content.
     """
 
-    kind: Literal["content", "reasoning", "call", "arguments"]
+    kind: Literal["content", "reasoning", "call", "arguments", "broken"]
     text: str = ""
     index: int = 0
     name: str | None = None

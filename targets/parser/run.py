@@ -7,6 +7,8 @@ on behind it; nothing is lost and nothing raises.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ...compiler.automaton.capturing import DEAD, CapturingAutomaton, Step
 from ...compiler.automaton.words import expected_words
 from ...compiler.errors import LimitExceeded
@@ -26,6 +28,7 @@ class Run:
     Args:
         automaton: the reading grammar from its start.
         text: the bytes read so far, shared with `builder`.
+        on_break: told the position where a call or block breaks off, before it is given up.
     """
 
     def __init__(
@@ -33,7 +36,9 @@ class Run:
         automaton: CapturingAutomaton,
         builder: Builder,
         text: bytearray,
+        on_break: Callable[[int], None],
     ) -> None:
+        self._on_break = on_break
         self._automaton = automaton
         self._builder = builder
         self._text = text
@@ -91,13 +96,15 @@ class Run:
         if not too_deep:
             expected = expected_words(self._automaton.core, threads)
         self._commit(self._histories[0])
+        self._on_break(start)
         call = self._builder.abandon(start)
         self.problems.append(self._broken(call, start, expected))
         self._config, self._histories = self._automaton.resume, [None]
         return start
 
     def _broken(self, call: Frame | None, at: int, expected: tuple[str, ...]) -> Problem:
-        found = bytes(self._text[at : at + 24]).decode("utf-8", "ignore")
+        # One character: more may not have come yet, and the message must not depend on that.
+        found = bytes(self._text[at : at + 4]).decode("utf-8", "ignore")[:1]
         wanted = " or ".join(expected[:4]) or "nothing more"
         where = f"the call of '{call.name}'" if call and call.name else "the calls"
         return Problem(
