@@ -8,11 +8,16 @@ it becomes a union.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from typing import TypeAlias
 
 from ..regular.language import Language
 from .forms import Atom, Beyond, KeyClass, Member, Objects, Reason
 from .lookup import lookup
+
+# As many open keys are tried by name; as many optional keys may be counted around.
+MAX_NAMED = 8
+MAX_COUNTED = 4
 
 # A key that may be the one, and the atom that its value must satisfy for that (None: any value).
 Candidate: TypeAlias = tuple[str, "Atom | None"]
@@ -37,9 +42,13 @@ def expand_beyond(x: Objects) -> list[Objects] | Beyond:
     for b in x.beyond:
         made: list[Objects] = []
         for y in current:
-            if _open_candidates(y, b.shape):
-                return b
+            y = _with_named(y, b.shape)
             made.extend(_one_of(y, candidates(y, b.shape)))
+            if _open_candidates(y, b.shape):
+                counted = _by_count(y, b.shape)
+                if counted is None:
+                    return b
+                made.extend(counted)
         current = made
     return [replace(y, beyond=()) for y in current]
 
@@ -62,6 +71,45 @@ def _one_of(x: Objects, named: list[Candidate]) -> list[Objects]:
     return made
 
 
+def _with_named(x: Objects, shape: Objects) -> Objects:
+    """`x` with the keys of the shape, and the few open ones that may be beyond it, as members."""
+    names = dict.fromkeys(shape.members)
+    for c in x.classes:
+        left = _beyond_in(c, x, shape)
+        if left is not None and left.dfa.is_finite:
+            words = left.dfa.words(MAX_NAMED + 1)
+            if len(words) <= MAX_NAMED:
+                names.update(dict.fromkeys(words))
+    found = {name: lookup(x, name) for name in names if name not in x.members}
+    return replace(x, members={**x.members, **found}) if found else x
+
+
+def _by_count(x: Objects, shape: Objects) -> list[Objects] | None:
+    """`x` where an open key is the one beyond: more keys than there are ones of the shape.
+
+    Said for each set of the shape's keys; None where they are too many, or the open keys of `x`
+    are not all beyond.
+    """
+    if shape.classes or any(m.goal for m in shape.members.values()):
+        return None
+    inside = [n for n, m in x.members.items() if m.goal is not None and n in shape.members]
+    outside = [n for n in x.members if n not in shape.members]
+    optional = [n for n in inside if not x.members[n].required]
+    if len(optional) > MAX_COUNTED:
+        return None
+    made: list[Objects] = []
+    for choice in product((True, False), repeat=len(optional)):
+        members = dict(x.members)
+        for name in outside:
+            members[name] = replace(members[name], goal=None)
+        for name, present in zip(optional, choice, strict=True):
+            m = members[name]
+            members[name] = replace(m, required=present, goal=m.goal if present else None)
+        present_keys = sum(m.required for m in members.values())
+        made.append(replace(x, members=members, fewest=max(x.fewest, present_keys + 1)))
+    return made
+
+
 def candidates(x: Objects, shape: Objects) -> list[Candidate]:
     """The members of `x` that may be beyond `shape`."""
     made: list[Candidate] = []
@@ -78,18 +126,20 @@ def candidates(x: Objects, shape: Objects) -> list[Candidate]:
 
 def _open_candidates(x: Objects, shape: Objects) -> bool:
     """Whether undeclared keys of `x` may be beyond `shape`."""
-    return any(_reaches(c, x, shape) for c in x.classes)
+    return any(_beyond_in(c, x, shape) is not None for c in x.classes)
 
 
-def _reaches(c: KeyClass, x: Objects, shape: Objects) -> bool:
+def _beyond_in(c: KeyClass, x: Objects, shape: Objects) -> Language | None:
+    """The undeclared keys of a class that may be beyond the shape, None if there are none."""
     left = c.names
     for d in shape.classes:
         if not set(d.goal) <= set(c.goal):
             continue
         if d.names is None:
-            return False
+            return None
         left = ~d.names if left is None else left - d.names
-    if left is None:
-        return True
     named = Language.words(dict.fromkeys((*x.members, *shape.members)))
-    return not (left - named).is_empty
+    if left is None:
+        return ~named
+    left = left - named
+    return None if left.is_empty else left

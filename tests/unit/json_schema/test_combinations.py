@@ -168,6 +168,22 @@ def test_not_of_what_no_complement_exists_for_is_refused_at_its_place() -> None:
     assert (found.code, found.origin.pointer) == ("unsupported-keyword", "/properties/n/not")
 
 
+def test_a_negated_closed_object_needs_some_other_key() -> None:
+    closed = {"type": "object", "properties": {"a": {}}, "additionalProperties": False}
+    check({"type": "object", "not": closed}, [{"b": 1}, {"a": 1, "b": 2}], [{}, {"a": 1}])
+    check(
+        {"type": "object", "properties": {"a": {}, "c": {"type": "null"}}, "required": ["a"],
+         "additionalProperties": False, "not": closed},
+        [{"a": 1, "c": None}], [{"a": 1}, {"c": None}],
+    )  # fmt: skip
+    check(
+        {"type": "object", "not": {"propertyNames": {"not": {"enum": ["x", "y"]}}}},
+        [{"x": 1}, {"y": 1, "z": 2}], [{}, {"z": 1}],
+    )  # fmt: skip
+    found = problem({"type": "object", "not": {"patternProperties": {"^x": False}}})
+    assert (found.code, found.origin.pointer) == ("unsupported-keyword", "/not")
+
+
 def test_what_is_not_expressible_does_not_matter_where_it_is_cut_away() -> None:
     check({"type": ["integer", "string"], "not": {"multipleOf": 3, "type": "integer"},
            "enum": ["a", 3, 4]}, ["a", 4], [3, 5])  # fmt: skip
