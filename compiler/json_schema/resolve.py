@@ -154,8 +154,7 @@ class Graph:
         if any(c.names is not None for c in classes):
             kept_classes = []
             for c in classes:
-                names = open_names(c.names, x.members)
-                if c.names is None or names is None or not names.is_empty:
+                if not _no_names(c.names, x.members):
                     kept_classes.append(c)
             x = replace(x, classes=tuple(kept_classes))
         made = objects(
@@ -248,10 +247,19 @@ class Graph:
 
 def open_names(names: Language | None, members: Mapping[str, object]) -> Language | None:
     """The keys of a class without those that are spoken of by name (None: every key)."""
-    if not members:
-        return names
-    words = Language.words(list(members))
-    return ~words if names is None else names - words
+    if names is None:
+        return ~Language.words(list(members)) if members else None
+    spoken = [name for name in members if names.accepts(name)]
+    return names - Language.words(spoken) if spoken else names
+
+
+def _no_names(names: Language | None, members: Mapping[str, object]) -> bool:
+    """Whether the members leave nothing of a class of keys."""
+    # Finitely many members cannot use up infinitely many keys: no automaton is needed to see that.
+    if names is None or not names.dfa.is_finite:
+        return False
+    left = open_names(names, members)
+    return left is not None and left.is_empty
 
 
 def children(x: Alternative) -> list[Goal]:

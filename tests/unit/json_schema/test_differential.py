@@ -26,10 +26,10 @@ BATCHES = 4 * int(os.environ.get("CALLIGRAM_FUZZ", "1"))
 NOTHING = read({"const": "there is no value like this one"})
 
 
-def read_or_refusal(given: Any) -> SchemaValue | None:
+def read_or_refusal(given: Any, **options: Any) -> SchemaValue | None:
     """The value of a schema, None if it is refused as it should be: located, with a known code."""
     try:
-        return read(given, formats="annotate")
+        return read(given, formats="annotate", **options)
     except SchemaError as error:
         codes = {p.code for p in error.problems}
         assert codes <= {"unsupported-keyword", "unsatisfiable"}, (given, error)
@@ -78,13 +78,14 @@ def test_verdicts_agree_with_jsonschema(batch: int) -> None:
 
 
 @pytest.mark.fuzz
+@pytest.mark.parametrize("closed", [False, True])
 @pytest.mark.parametrize("batch", range(BATCHES))
-def test_what_the_ir_says_validates(batch: int) -> None:
-    rng = Random(f"samples {batch}")
+def test_what_the_ir_says_validates(batch: int, closed: bool) -> None:
+    rng = Random(f"samples {batch} {closed}")
     drawn = 0
     for _ in range(SCHEMAS):
         given = schema(rng)
-        value = read_or_refusal(given)
+        value = read_or_refusal(given, closed_objects=closed)
         if value is None or value is NOTHING:
             continue
         validator = Draft202012Validator(given)
