@@ -47,6 +47,11 @@ def verdict(validator: Draft202012Validator, value: Any) -> bool | None:
         return validator.is_valid(value)
     except RecursionError:
         return None
+    except BaseException as error:
+        # The map below jsonschema turns a RecursionError into a panic of its own.
+        if type(error).__name__ != "PanicException":
+            raise
+        return None
 
 
 def plain(value: Any) -> Any:
