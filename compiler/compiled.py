@@ -14,9 +14,10 @@ from .errors import RenderError
 from .findings import Finding
 from .grammar import Expr, Grammar
 from .ir import Bounds, Call, Envelope, SchemaValue
+from .limits import MAX_NESTING, too_deep
 from .lower.layout import Layout
 from .lower.read import ReadLowering
-from .lower.writer import Writer
+from .lower.writer import Writer, not_carryable
 from .origin import Origin, Problem
 from .passes.longest_text import longest_text
 from .render import CallRenderer
@@ -116,6 +117,8 @@ class CompiledGrammar:
         """
         if self.dialect is None:
             assert self.value is not None and self.layout is not None
+            if too_deep(calls):
+                raise not_carryable(f"nested more than {MAX_NESTING} deep", Origin())
             writer = Writer(self.layout, self.value.definitions)
             writer.keep_order = self.key_order == "any"
             text = writer.write(calls, self.value.value, Origin())

@@ -15,12 +15,20 @@ from decimal import Decimal
 from typing import Any
 
 from .ir import EnumValue, ReferenceValue, StringValue, UnionValue, Value
+from .limits import MAX_EXPONENT, MAX_NESTING, too_deep
 from .membership import contains
 from .spec import LiteralsSpec
 
 
 class Undecodable(ValueError):
     """The text is not what its notation says; the message says why."""
+
+
+class TooDeep(Undecodable):
+    """The text may be JSON, but nests deeper than is read."""
+
+    def __init__(self) -> None:
+        super().__init__(f"nested more than {MAX_NESTING} deep")
 
 
 _PYTHON_ESCAPES = {
@@ -31,10 +39,6 @@ _PYTHON_ESCAPE = re.compile(
     r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)|$)", re.DOTALL
 )
 _ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'"}
-
-
-MAX_EXPONENT = 4000
-"""Exponent beyond which a number is refused rather than written out."""
 
 
 def _no_constant(text: str) -> None:
@@ -75,7 +79,8 @@ def decode_json(text: str, duplicates: list[str] | None = None) -> Any:
     Control characters inside strings are tolerated: the grammar's verdict speaks of them.
 
     Raises:
-        Undecodable: no JSON, nested too deeply, or a number with too many digits.
+        TooDeep: nested more than `MAX_NESTING` deep.
+        Undecodable: no JSON, or a number with too many digits.
     """
     pairs = _Pairs()
     try:
@@ -87,9 +92,11 @@ def decode_json(text: str, duplicates: list[str] | None = None) -> Any:
             object_pairs_hook=pairs,
         )
     except RecursionError:
-        raise Undecodable("nested too deeply") from None
+        raise TooDeep from None
     except ValueError as error:
         raise Undecodable(str(error)) from None
+    if too_deep(value):
+        raise TooDeep
     if duplicates is not None:
         duplicates += pairs.duplicates
     return _whole_characters(value) if "\\u" in text else value
@@ -169,11 +176,16 @@ def decode_untyped(
     Args:
         kind: the typed value it stands for; None if nothing is declared (JSON first, else string).
         literals: the notation's spellings of null, true and false.
+
+    Raises:
+        TooDeep: JSON nested more than `MAX_NESTING` deep.
     """
     if kind is not None and only_strings(kind, definitions):
         return text
     try:
         value = decode_json(text, duplicates)
+    except TooDeep:
+        raise
     except Undecodable:
         found = _literal(text, literals)
         if found is None:

@@ -80,9 +80,14 @@ def compile_tools(
         key_order=(key_order, ("schema", "any")),
         on_unsupported=(on_unsupported, ("error", "relax", "drop-tool")),
         whitespace=(whitespace, (None, "flexible")),
+        parallel_tool_calls=(parallel_tool_calls, (True, False)),
+        open_objects=(open_objects, (True, False)),
+        openapi=(openapi, (True, False)),
     )
-    if max_calls is not None and (not isinstance(max_calls, int) or max_calls < 1):
-        raise ToolError.at("invalid-option", f"max_calls must be at least 1, not {max_calls!r}")
+    _check_bounds(bounds)
+    if max_calls is not None and (type(max_calls) is not int or max_calls < 1):
+        message = f"max_calls must be a whole number of at least 1, not {max_calls!r}"
+        raise ToolError.at("invalid-option", message)
     definitions = read_tools(tools)
     choice = choose(definitions, tool_choice)
     findings: list[Finding] = []
@@ -119,6 +124,12 @@ def compile_tools(
         offered=tuple(d.name for d in definitions),
         notes=(lambda: bounds_findings(calls, bounds, key_order),),
     )
+
+
+def _check_bounds(bounds: object) -> None:
+    if bounds is not None and not isinstance(bounds, Bounds):
+        message = f"bounds must be calligram.Bounds or None, not {type(bounds).__name__}"
+        raise ToolError.at("invalid-option", message)
 
 
 def _check_options(**options: tuple[object, tuple[object, ...]]) -> None:
@@ -185,7 +196,9 @@ def compile_schema(
         whitespace=(whitespace, ("flexible", "exact")),
         key_order=(key_order, ("schema", "any")),
         on_unsupported=(on_unsupported, ("error", "relax")),
+        openapi=(openapi, (True, False)),
     )
+    _check_bounds(bounds)
     findings: list[Finding] = []
     origin = Origin()
     options = ReadOptions(on_unsupported=on_unsupported, openapi=openapi)

@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .decode import decode_untyped
+from .decode import TooDeep, decode_untyped
 from .errors import RenderError
 from .ir import Call, Value
+from .limits import MAX_NESTING, too_deep
 from .lower.arguments import attribute_of, json_type, object_parts
 from .lower.kinds import body_stops, kind_of, kind_parts
 from .lower.layout import Gaps, Layout, value_layout
@@ -49,6 +50,8 @@ class CallRenderer:
         """
         if not calls:
             raise RenderError.at("no-calls", "there is no call to render")
+        for index, call in enumerate(calls):
+            _check_form(call, Origin(f"/{index}"))
         texts = [self._call(call, index) for index, call in enumerate(calls)]
         section = self.shape.section
         if self._kind(calls[0]) is not None:
@@ -94,11 +97,7 @@ class CallRenderer:
 
     def _call(self, call: Mapping[str, Any], index: int) -> str:
         at = Origin(f"/{index}")
-        name, arguments = call.get("name"), call.get("arguments", {})
-        if not isinstance(name, str) or not isinstance(arguments, Mapping):
-            raise RenderError.at(
-                "invalid-call", 'a call is {"name": text, "arguments": object}', at
-            )
+        name, arguments = call["name"], call.get("arguments", {})
         tool = self.tools.get(name)
         if tool is None:
             raise RenderError.at(
@@ -210,7 +209,10 @@ class CallRenderer:
             return text
         text = writer.write(value, None, origin, self.shape.value_closer, style)
         if args.type_attr is None and not style.open:
-            read = decode_untyped(text, kind, writer.definitions, args.literals)
+            try:
+                read = decode_untyped(text, kind, writer.definitions, args.literals)
+            except TooDeep:
+                read = None
             if not isinstance(read, str) or read != value:
                 raise not_carryable(
                     f"the string {value!r} would be read as {json_type(read)} here: this notation "
@@ -218,6 +220,16 @@ class CallRenderer:
                     origin,
                 )
         return text
+
+
+def _check_form(call: Any, at: Origin) -> None:
+    """Raise RenderError unless this is a call whose arguments can be walked."""
+    arguments = call.get("arguments", {}) if isinstance(call, Mapping) else None
+    if not isinstance(arguments, Mapping) or not isinstance(call.get("name"), str):
+        raise RenderError.at("invalid-call", 'a call is {"name": text, "arguments": object}', at)
+    if too_deep(arguments):
+        at = at.child("arguments")
+        raise not_carryable(f"nested more than {MAX_NESTING} deep", at)
 
 
 def _sorted(value: Any) -> Any:

@@ -53,9 +53,24 @@ def needed(value: Value, known: Heights) -> int | None:
                 owed.append(value.items)
             return _most([needed(v, known) for v in owed])
         case ObjectValue():
-            return _most([needed(k.value, known) for k in value.keys if k.required])
+            return _of_object(value, known)
         case _:
             return 0
+
+
+def _of_object(value: ObjectValue, known: Heights) -> int | None:
+    """The height of the required keys and of the lowest others that `min_keys` asks for."""
+    owed = [needed(k.value, known) for k in value.keys if k.required]
+    more = value.min_keys - len(owed)
+    if more > 0:
+        others = [needed(k.value, known) for k in value.keys if not k.required]
+        for opened in value.open_keys:
+            others += [needed(opened.value, known)] * more
+        lowest = sorted(h for h in others if h is not None)[:more]
+        if len(lowest) < more:
+            return None
+        owed += lowest
+    return _most(owed)
 
 
 def _most(parts: list[int | None]) -> int | None:

@@ -16,6 +16,7 @@ class Shared:
     """What all the value lowerings of one grammar share.
 
     ``problems`` collects what the notation cannot carry; the caller raises them together.
+    ``unbuilt``: the first rule of each recursive definition.
     """
 
     rules: Rules
@@ -25,6 +26,12 @@ class Shared:
     memo: dict[object, RuleRef] = field(default_factory=dict)
     machines: dict[object, Machine] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    unbuilt: list[RuleRef] = field(default_factory=list)
+
+    def find_problems(self) -> None:
+        """Build each recursive definition once, for the problems that building it finds."""
+        while self.unbuilt:
+            self.rules[self.unbuilt.pop().name]
 
     def named(self, key: object, hint: str, build: Callable[[], Expr]) -> RuleRef:
         """The rule built for `key`, defined on first use."""

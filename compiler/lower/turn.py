@@ -74,6 +74,7 @@ class TurnLowering:
             ToolError: names, keys or values that the notation cannot carry, all of them.
         """
         calls = self.calls() if self.envelope.max_calls != 0 else None
+        self.shared.find_problems()
         if self.shared.problems:
             raise ToolError(tuple(dict.fromkeys(self.shared.problems)))
         armed = None

@@ -75,6 +75,7 @@ class ValueLowering:
         self.hint = hint
         self.heights = heights(definitions)
         self.texts = TextLowering(shared, layout, Writer(layout, definitions))
+        self._met: set[str] = set()
         self._objects: dict[tuple[int, int], RuleRef] = {}
         self._kept: list[Value] = []
 
@@ -132,10 +133,14 @@ class ValueLowering:
 
             def build() -> Expr:
                 expr = self.value(body, left)
-                assert expr is not None, "heights promise a value"
-                return expr
+                # Heights promise a value; what the notation cannot carry is a problem by now.
+                assert expr is not None or self.shared.problems, name
+                return expr or Sequence(())
 
             found = self.shared.memo[key] = self.shared.rules.define(rule, build)
+            if name not in self._met:
+                self._met.add(name)
+                self.shared.unbuilt.append(found)
         return found
 
     def _container(self, value: ArrayValue | ObjectValue, depth: int) -> Expr | None:

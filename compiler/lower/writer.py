@@ -17,19 +17,21 @@ from ..ir import (
     ArrayValue,
     EnumValue,
     IntegerValue,
+    NumberValue,
     ObjectValue,
     ReferenceValue,
     UnionValue,
     Value,
 )
 from ..json_schema.json_values import json_key
+from ..limits import MAX_EXPONENT, MAX_NESTING
 from ..membership import contains
 from ..origin import Origin
 from .layout import BARE_KEY_STOPS, Layout
 from .spelling import StringStyle, escaped, raw_fits
 
-MAX_DEPTH = 400
-"""Nesting beyond which values are refused rather than risk the interpreter's stack."""
+PLAIN_DIGITS = 20
+"""Digits before or behind the point beyond which a number is written with an exponent."""
 
 
 def not_carryable(message: str, origin: Origin, hint: str | None = None) -> RenderError:
@@ -85,10 +87,15 @@ def write_number(value: int | float | Decimal, kind: Value | None, origin: Origi
             raise not_carryable(f"{value} is no JSON number", origin)
         text = str(value)
     exact = Decimal(text)
+    if exact and abs(exact.adjusted()) > MAX_EXPONENT:
+        raise not_carryable(f"a number beyond 1e±{MAX_EXPONENT}", origin)
     if isinstance(kind, IntegerValue) and exact == exact.to_integral_value():
         return format(exact.to_integral_value(), "f")
     plain = format(exact, "f")
-    if len(plain) <= 40:
+    whole, _, fraction = plain.lstrip("-").partition(".")
+    # Ranges of numbers are written without an exponent.
+    ranged = isinstance(kind, NumberValue) and bool(kind.minimum or kind.maximum)
+    if ranged or max(len(whole), len(fraction)) <= PLAIN_DIGITS:
         return plain if "." in plain or "e" not in text.lower() else plain + ".0"
     return text.replace("E", "e")
 
@@ -121,8 +128,8 @@ class Writer:
             style: the string style to use instead of the layout's first.
         """
         layout = self.layout
-        if depth > MAX_DEPTH:
-            raise not_carryable(f"nested more than {MAX_DEPTH} deep", origin)
+        if depth > MAX_NESTING:
+            raise not_carryable(f"nested more than {MAX_NESTING} deep", origin)
         kind = self.resolve(kind, value)
         if isinstance(kind, EnumValue):
             wanted = json_key(value)
