@@ -196,7 +196,7 @@ class Core:
                 continue
             seen.add(here)
             if here == END:
-                final = events
+                final = events if final is None else final
                 continue
             known = self._expansions.get(here)
             if known is not None:
