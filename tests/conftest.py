@@ -21,6 +21,13 @@ settings.register_profile(
 settings.load_profile("search" if "CALLIGRAM_FUZZ" in os.environ else "steady")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options of this suite."""
+    parser.addoption(
+        "--update-golden", action="store_true", help="rewrite golden/ instead of comparing with it"
+    )
+
+
 @pytest.fixture(scope="session")
 def engine() -> Iterator[Engine]:
     """llama.cpp's own grammar engine, in a child process."""
