@@ -83,7 +83,7 @@ def _contains(
         minimum = count(reader, place, "minContains")
         maximum = count(reader, place, "maxContains")
     least = 1 if minimum is None else minimum
-    return (Contains(goal, least, maximum, place.at("contains")),), least
+    return (Contains(goal, least, maximum, place.at("contains"), evaluates=True),), least
 
 
 def contains_clash(c: Contains) -> Reason | None:

@@ -123,12 +123,17 @@ class Strings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contains:
-    """`minimum` to `maximum` items satisfy the goal."""
+    """`minimum` to `maximum` items satisfy the goal.
+
+    ``evaluates``: the keyword itself asks, so unevaluatedItems passes by what it matches; not so
+    where a negation does.
+    """
 
     goal: Goal
     minimum: int
     maximum: int | None
     origin: Origin
+    evaluates: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -102,7 +102,9 @@ def covers(x: Alternative, y: Alternative) -> bool:
 
 
 def _evaluates(y: Arrays) -> bool:
-    return any(i.evaluated for i in y.prefix) or (y.rest is not None and y.rest.evaluated)
+    if any(i.evaluated for i in y.prefix) or any(c.evaluates for c in y.contains):
+        return True
+    return y.rest is not None and y.rest.evaluated
 
 
 def _object_covers(x: Objects, y: Objects) -> bool:

@@ -40,16 +40,25 @@ def close_unevaluated(reader: Reader, place: Place, keyword: str, form: Form) ->
         if isinstance(x, Objects) and keyword == "unevaluatedProperties":
             result = _close_object(x, goal, place)
         elif isinstance(x, Arrays) and keyword == "unevaluatedItems":
-            # An item that `contains` matches counts as evaluated: the others have to be.
-            inner = x.contains[0].goal if len(x.contains) == 1 and goal is None else goal
-            if x.contains and goal is not None and goal != () or len(x.contains) > 1:
-                reader.unsupported(keyword, place.at(keyword), "beside contains")
-            result = _close_array(reader, x, inner)
+            result = _close_array(reader, x, _items_goal(reader, place, x, goal))
         if isinstance(result, Reason):
             why.append(result)
         else:
             made.append(result)
     return Form(tuple(made), tuple(why or form.why) if not made else ())
+
+
+def _items_goal(reader: Reader, place: Place, x: Arrays, goal: Goal | None) -> Goal | None:
+    """What the unevaluated items of `x` must satisfy: `goal` (None: nothing can), or `contains`,
+    which evaluates the items that it matches (Core 2020-12, section 10.3.1.3)."""
+    evaluating = [c.goal for c in x.contains if c.evaluates]
+    items = x.prefix if x.rest is None else (*x.prefix, x.rest)
+    if not evaluating or goal == () or all(i.evaluated for i in items):
+        return goal
+    if goal is None and len(evaluating) == 1:
+        return evaluating[0]
+    reader.unsupported("unevaluatedItems", place.at("unevaluatedItems"), "beside contains")
+    return goal
 
 
 def _close_values(reader: Reader, place: Place, keyword: str, x: Values) -> Values:

@@ -255,6 +255,14 @@ def test_unevaluated_items() -> None:
           [["a", "b"], []], [["a", 1], [1]])  # fmt: skip
 
 
+def test_what_contains_matches_is_evaluated_unless_a_negation_asks() -> None:
+    never = {"type": "integer", "pattern": "a", "enum": ["x"]}
+    check({"if": {"minItems": 1, "items": never}, "unevaluatedItems": False},
+          [[], "x"], [[1], ["x", None]])  # fmt: skip
+    check({"anyOf": [{"maxContains": 1}, {"contains": {"type": "string"}}],
+           "unevaluatedItems": False}, [[], ["a"], ["a", "b"]], [[1], ["a", 1]])  # fmt: skip
+
+
 def test_openapi_keywords_are_annotations_unless_asked_for() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string", "nullable": True}}}
     check(schema, [{"a": "x"}], [{"a": None}])
