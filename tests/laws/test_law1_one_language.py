@@ -14,8 +14,7 @@ from calligram.compiler.compiled import CompiledGrammar
 from calligram.compiler.grammar import Grammar
 from calligram.compiler.origin import Problem
 from calligram.targets import gbnf, parser
-from calligram.targets.gbnf import printer
-from calligram.targets.parser import reader
+from calligram.targets.gbnf import repeats
 from tests.engine import Engine
 from tests.laws.tools import BOOK, LABEL, MEASURE, REGISTER, SEARCH, TOOLS
 from tests.sampling import SEED, Sampler, dice, fuzzed, mutations
@@ -149,12 +148,11 @@ def test_a_bound_emitted_one_too_low_is_noticed(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert not break_and_look(engine, [BOOK])
-    original = printer.repeated
 
     def lower(atom: str, low: int, high: int | None, name: Any) -> str:
-        return original(atom, low, high if high is None else max(low, high - 1), name)
+        return repeats.repeated(atom, low, high if high is None else max(low, high - 1), name)
 
-    monkeypatch.setattr(printer, "repeated", lower)
+    monkeypatch.setattr("calligram.targets.gbnf.printer.repeated", lower)
     assert break_and_look(engine, [BOOK])
 
 
@@ -165,7 +163,7 @@ def test_a_parser_that_finds_fault_with_null_is_noticed(
         faulty = any(None in call["arguments"].values() for call in calls)
         return [Problem("invalid-arguments", "no null here")] if faulty else []
 
-    monkeypatch.setattr(reader, "judge", judge)
+    monkeypatch.setattr("calligram.targets.parser.reader.judge", judge)
     assert break_and_look(engine, [BOOK])
 
 

@@ -13,7 +13,6 @@ import pytest
 import calligram
 from calligram.compiler.compiled import CompiledGrammar
 from calligram.compiler.grammar import Expr, Member
-from calligram.compiler.lower import values
 from calligram.targets import gbnf, parser
 from tests.engine import Engine
 from tests.laws.test_law1_one_language import drawn, report
@@ -198,7 +197,8 @@ def test_the_table_means_what_it_says() -> None:
 @pytest.mark.parametrize("dialect", calligram.dialects())
 def test_each_keyword_refuses_its_counterexample(dialect: str, engine: Engine) -> None:
     grammar = calligram.compile_tools(CASES_AS_TOOLS, dialect)
-    rights, wrongs = [], []
+    rights: list[str] = []
+    wrongs: list[str] = []
     for index, (_, right, wrong) in enumerate(CASES.values()):
         for value, texts in ((right, rights), (wrong, wrongs)):
             call = {"name": f"case{index}", "arguments": {"value": value}}
@@ -235,7 +235,7 @@ def test_a_required_key_that_may_be_missing_is_noticed(monkeypatch: pytest.Monke
     def lax(name: str, body: Expr, required: bool) -> Member:
         return Member(name, body, False)
 
-    monkeypatch.setattr(values, "Member", lax)
+    monkeypatch.setattr("calligram.compiler.lower.values.Member", lax)
     grammar = calligram.compile_tools(TOOLS, "hermes-json")
     found = violations(grammar, drawn(grammar, 40, "broken"))
     assert any("is a required property" in line for line in found)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import calligram
-from calligram.compiler import pipeline
 from calligram.compiler.errors import CalligramError
+from calligram.compiler.json_schema.options import ReadOptions
 from calligram.targets import parser
 from tests.laws.tools import BOOK, tool
 
@@ -88,24 +88,20 @@ def test_only_bad_tools_are_an_error_even_when_dropped() -> None:
 
 
 def test_stopping_at_the_first_problem_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = pipeline.SchemaError
-
     def first_only(problems: Any) -> CalligramError:
-        return original(list(problems)[:1])
+        return calligram.SchemaError(list(problems)[:1])
 
-    monkeypatch.setattr(pipeline, "SchemaError", first_only)
+    monkeypatch.setattr("calligram.compiler.pipeline.SchemaError", first_only)
     assert violations("hermes-json") == [f"error: places {PLACES[:1]}"]
 
 
 def test_relaxing_where_a_tool_was_to_be_dropped_is_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    original = pipeline.ReadOptions
-
     def lenient(**options: Any) -> Any:
-        return original(**{**options, "on_unsupported": "relax"})
+        return ReadOptions(**{**options, "on_unsupported": "relax"})
 
-    monkeypatch.setattr(pipeline, "ReadOptions", lenient)
+    monkeypatch.setattr("calligram.compiler.pipeline.ReadOptions", lenient)
     found = violations("hermes-json")
     assert "error: nothing is refused" in found
     assert "drop: dropped ()" in found

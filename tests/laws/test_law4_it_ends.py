@@ -12,12 +12,14 @@ from calligram.compiler.automaton.recogniser import DEAD, Recogniser
 from calligram.compiler.compiled import CompiledGrammar
 from calligram.compiler.lower import shared
 from calligram.compiler.passes import longest_text
+from calligram.compiler.pipeline import KeyOrder
 from tests.laws.test_law1_one_language import report
 from tests.laws.tools import TOOLS, tool
 from tests.sampling import Sampler, dice, fuzzed
 
 DRAWN = fuzzed(30)
 MOST_STATES = 40_000
+ORDERS: tuple[KeyOrder, ...] = ("schema", "any")
 
 
 def violations(grammar: CompiledGrammar, names: tuple[str, ...]) -> list[str]:
@@ -78,8 +80,8 @@ def longest_walk(automaton: Recogniser) -> int | None:
 
 @pytest.mark.fuzz
 @pytest.mark.parametrize("dialect", calligram.dialects())
-@pytest.mark.parametrize("order", ["schema", "any"])
-def test_default_bounds_end_every_call(dialect: str, order: str) -> None:
+@pytest.mark.parametrize("order", ORDERS)
+def test_default_bounds_end_every_call(dialect: str, order: KeyOrder) -> None:
     grammar = calligram.compile_tools(TOOLS, dialect, key_order=order)
     assert not (wrong := violations(grammar, (dialect, order))), report(wrong)
 
@@ -111,7 +113,7 @@ SMALL_TOOLS: dict[str, list[dict[str, Any]]] = {
 def test_the_longest_call_is_attained(name: str) -> None:
     wrong = []
     for dialect in calligram.dialects():
-        for order in ("schema", "any"):
+        for order in ORDERS:
             grammar = calligram.compile_tools(
                 SMALL_TOOLS[name], dialect, bounds=SMALL, key_order=order
             )
@@ -132,7 +134,7 @@ ENDLESS: dict[str, Any] = {
 
 @pytest.mark.parametrize("dialect", calligram.dialects())
 def test_without_bounds_the_report_says_where_there_is_no_end(dialect: str) -> None:
-    one = {"bounds": None, "max_calls": 1}
+    one: dict[str, Any] = {"bounds": None, "max_calls": 1}
     finite = calligram.compile_tools([FINITE], dialect, **one).report
     assert finite.longest_call is not None
     assert (
@@ -157,14 +159,10 @@ def test_any_number_of_calls_has_no_end_without_bounds() -> None:
 
 
 def test_a_lifted_default_bound_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = shared.Shared
-
     def unbounded(rules: Any, bounds: Any, order: str) -> Any:
-        return original(rules, None, order)
+        return shared.Shared(rules, None, order)
 
-    from calligram.compiler.lower import turn
-
-    monkeypatch.setattr(turn, "Shared", unbounded)
+    monkeypatch.setattr("calligram.compiler.lower.turn.Shared", unbounded)
     grammar = calligram.compile_tools(TOOLS, "hermes-json")
     assert violations(grammar, ("broken",)) == ["the calls have no longest text"]
 
@@ -173,17 +171,17 @@ def test_a_longest_call_counted_in_characters_is_noticed(monkeypatch: pytest.Mon
     schema = {"type": "string", "pattern": "^[é☃]+$", "maxLength": 2}
     tools = [tool("a", {"s": schema}, "s")]
     assert not small_violations(calligram.compile_tools(tools, "hermes-json", bounds=SMALL))
-    monkeypatch.setattr(longest_text, "longest_bytes", lambda machine, low, high: high)
+    monkeypatch.setattr(
+        "calligram.compiler.passes.longest_text.longest_bytes", lambda machine, low, high: high
+    )
     assert small_violations(calligram.compile_tools(tools, "hermes-json", bounds=SMALL))
 
 
 def test_a_longest_call_that_is_too_short_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from calligram.compiler import compiled
-
     def none_counted(grammar: Any) -> Any:
         return longest_text.Extent(0, 10)
 
-    monkeypatch.setattr(compiled, "longest_text", none_counted)
+    monkeypatch.setattr("calligram.compiler.compiled.longest_text", none_counted)
     grammar = calligram.compile_tools(TOOLS, "hermes-json")
     assert violations(grammar, ("broken",))
     assert small_violations(

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 import calligram
 from calligram.compiler.spec_loader import load_dialect
 from calligram.targets import parser
-from calligram.targets.parser import build
 from tests.laws.tools import tool
 from tests.sampling import fuzzed
 from tests.test_corpus import named, same
@@ -205,7 +204,7 @@ def test_what_the_notation_cannot_hold_is_refused(dialect: str, argument: dict[s
 def test_a_decoder_that_loses_an_escape_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     call = [{"name": "all", "arguments": {"list": ["a\nb"]}}]
     assert not violations("lfm2-pythonic", call)
-    monkeypatch.setattr(build, "decode_python", lambda text: text)
+    monkeypatch.setattr("calligram.targets.parser.build.decode_python", lambda text: text)
     assert violations("lfm2-pythonic", call)
 
 
@@ -219,5 +218,5 @@ def test_a_decoder_that_guesses_types_is_noticed(monkeypatch: pytest.MonkeyPatch
         except ValueError:
             return text
 
-    monkeypatch.setattr(build, "decode_untyped", guess)
+    monkeypatch.setattr("calligram.targets.parser.build.decode_untyped", guess)
     assert violations("glm45-xml", call)
