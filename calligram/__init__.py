@@ -25,6 +25,7 @@ from .compiler.report import Report
 from .compiler.spec import DialectSpec
 from .compiler.trigger import Trigger
 from .compiler.verdict import Verdict
+from .compiler.vocabulary.vocabulary import Vocabulary
 
 __version__ = "0.1.0"
 
@@ -46,6 +47,7 @@ __all__ = [
     "ToolError",
     "Trigger",
     "Verdict",
+    "Vocabulary",
     "compile_schema",
     "compile_tools",
     "dialects",

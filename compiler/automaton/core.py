@@ -11,6 +11,7 @@ Heads are tuples ``(kind, ...)``; expressions enter as indices of :attr:`Core.ex
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..errors import LimitExceeded
@@ -22,6 +23,7 @@ from ..grammar import (
     Expr,
     Literal,
     Members,
+    Ranges,
     Regular,
     Repeat,
     RuleRef,
@@ -36,6 +38,11 @@ from .utf8 import byte_sequences
 
 END: Final = 0
 CUT: Final = 0
+TOKEN_BASE: Final = 256
+"""Symbols below are bytes, from here on special tokens by id."""
+
+_MAX_HOPS: Final = 10_000
+_MOST_STEPS: Final = 1024
 
 Event = int
 """0 is a cut; ``slot + 1`` opens the capture of that slot, ``-(slot + 1)`` closes it."""
@@ -57,6 +64,15 @@ class Arc(NamedTuple):
     events: tuple[Event, ...]
 
 
+class Loop(NamedTuple):
+    """A loop over the characters of `ranges`: at least `need` more of them, at most `left` (None:
+    no bound)."""
+
+    ranges: Ranges
+    need: int
+    left: int | None
+
+
 class Expansion(NamedTuple):
     """What a continuation can do next: read a byte along an arc, or end after `final` events."""
 
@@ -69,13 +85,25 @@ class Core:
 
     Args:
         rules: the grammar's rules, visited lazily.
+        specials: vocabulary ids of special tokens by text. A :class:`Token` that is one of them
+            is read as the single symbol ``TOKEN_BASE + id``, not as bytes.
         captures: whether arcs carry capture events; without, a capture is just its item.
         max_cells: the most continuations to intern before :class:`LimitExceeded` is raised.
     """
 
-    def __init__(self, rules: Rules, *, captures: bool = False, max_cells: int = 4_000_000) -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        *,
+        captures: bool = False,
+        specials: Mapping[str, int] | None = None,
+        max_cells: int = 4_000_000,
+    ) -> None:
         self.rules = rules
         self.captures = captures
+        self.specials = specials or {}
+        self._classes: dict[int, Ranges] = {}
+        self._cell_loops: dict[int, Loop | None] = {}
         self.max_cells = max_cells
         self.slots: list[Slot] = []
         self._slot_index: dict[Slot, int] = {}
@@ -89,7 +117,28 @@ class Core:
     # Interning ------------------------------------------------------------------------------
 
     def continuation(self, expr: Expr, tail: int = END) -> int:
-        """The continuation that matches `expr`, then `tail`."""
+        """The continuation that matches `expr`, then `tail`.
+
+        References and repeats are looked into at once, so that one place has one continuation.
+        """
+        for _ in range(_MAX_HOPS):
+            match expr:
+                case RuleRef(name):
+                    expr = self.rules[name]
+                case Capture(_, item) if not self.captures:
+                    expr = item
+                case Repeat(item, low, high):
+                    if high == 0:
+                        return tail
+                    return self._cell((_REPEAT, self._expr(item), low, high), tail)
+                case Regular():
+                    index = self._expr(expr)
+                    need, left = self._window(index, 0, expr.min, expr.max)
+                    if liveness(expr.machine).live(0, need, left):
+                        return self._cell((_REGULAR, index, 0, need, left), tail)
+                    break
+                case _:
+                    break
         return self._cell((_EXPR, self._expr(expr)), tail)
 
     def _expr(self, expr: Expr) -> int:
@@ -175,6 +224,81 @@ class Core:
         assert isinstance(data, bytes) and isinstance(at, int)
         return data[at:].decode("utf-8", "replace")
 
+    # Loops ----------------------------------------------------------------------------------
+
+    def loop(self, cell: int) -> Loop | None:
+        """The loop that the continuation is inside of, if the characters of a class lead around
+        it and nowhere else."""
+        if cell not in self._cell_loops:
+            self._cell_loops[cell] = self._loop(cell)
+        return self._cell_loops[cell]
+
+    def _loop(self, cell: int) -> Loop | None:
+        head, _ = self._cells[cell]
+        if cell == END:
+            return None
+        if head[0] == _REPEAT:
+            ranges, need, left = self._item_class(head[1]), head[2], head[3]
+        elif head[0] == _REGULAR:
+            _, index, state, need, left = head
+            expr = self.exprs[index]
+            assert isinstance(expr, Regular)
+            row = expr.machine.transitions[state]
+            ranges = _merged(tuple((a, b) for a, b, t, c in row if t == state and c))
+            if left is not None:
+                left = self._live_steps(expr, state, need, left)
+        else:
+            return None
+        if not ranges or left == 0:
+            return None
+        around = self.shift(cell, 1)
+        others = [
+            (arc.low, arc.high)
+            for arc in self.expand(cell).arcs
+            if arc.target != around and self._cells[arc.target][1] != around
+        ]
+        ranges = _without_leads(ranges, others)
+        return Loop(ranges, need, left) if ranges else None
+
+    def _live_steps(self, expr: Regular, state: int, need: int, left: int) -> int:
+        """How many characters a machine's loop can take so that the text can still end in time."""
+        alive = liveness(expr.machine).live
+        steps = 0
+        while steps < min(left, _MOST_STEPS) and alive(
+            state, max(need - steps - 1, 0), left - steps - 1
+        ):
+            steps += 1
+        return steps
+
+    def shift(self, cell: int, count: int) -> int:
+        """The continuation after `count` more characters of its loop."""
+        head, tail = self._cells[cell]
+        need, left = max(head[-2] - count, 0), head[-1]
+        rest = None if left is None else left - count
+        if head[0] == _REPEAT:
+            return tail if rest == 0 else self._cell((*head[:-2], need, rest), tail)
+        _, index, state, _, _ = head
+        return self._cell((_REGULAR, index, state, *self._window(index, state, need, rest)), tail)
+
+    def _item_class(self, index: int) -> Ranges:
+        """The characters that are an item by themselves, where an item is one of a choice."""
+        if index not in self._classes:
+            self._classes[index] = self._find_class(index)
+        return self._classes[index]
+
+    def _find_class(self, index: int) -> Ranges:
+        expr: Expr = self.exprs[index]
+        for _ in range(_MAX_HOPS):
+            if isinstance(expr, RuleRef):
+                expr = self.rules[expr.name]
+            elif isinstance(expr, Capture):
+                expr = expr.item
+            else:
+                break
+        options = expr.options if isinstance(expr, Choice) else (expr,)
+        found = [r for o in options if isinstance(o, Chars) for r in o.ranges]
+        return _merged(tuple(found))
+
     # Expansion ------------------------------------------------------------------------------
 
     def expand(self, cell: int) -> Expansion:
@@ -227,11 +351,15 @@ class Core:
             _, data, at = head
             assert isinstance(data, bytes) and isinstance(at, int)
             byte = data[at]
-            after = tail if at + 1 == len(data) else self._cell((_BYTES, data, at + 1), tail)
+            after = self._settled(tail)
+            if at + 1 < len(data):
+                after = self._cell((_BYTES, data, at + 1), tail)
             arcs.append(Arc(byte, byte, after, events))
         elif kind == _RANGES:
             low, high = head[1]
-            after = tail if len(head) == 2 else self._cell((_RANGES, *head[2:]), tail)
+            after = self._settled(tail)
+            if len(head) > 2:
+                after = self._cell((_RANGES, *head[2:]), tail)
             arcs.append(Arc(low, high, after, events))
         elif kind == _SEQ:
             _, index, at = head
@@ -259,12 +387,17 @@ class Core:
         stack: Pending,
     ) -> None:
         match expr:
+            case Token(text, match) if text in self.specials:
+                symbol = TOKEN_BASE + self.specials[text]
+                arcs.append(Arc(symbol, symbol, self._settled(tail), events))
+                if match == "either":
+                    stack.append((self.continuation(Literal(text), tail), events))
             case Literal(text) | Token(text):
                 data = text.encode("utf-8")
                 stack.append((self._cell((_BYTES, data, 0), tail) if data else tail, events))
             case Chars(ranges):
                 for first, *rest in byte_sequences(ranges):
-                    after = self._cell((_RANGES, *rest), tail) if rest else tail
+                    after = self._cell((_RANGES, *rest), tail) if rest else self._settled(tail)
                     arcs.append(Arc(*first, after, events))
             case Sequence(items):
                 index = self._expr(expr)
@@ -294,6 +427,15 @@ class Core:
                 stack.append((self.continuation(item, tail), events))
             case Cut():
                 stack.append((tail, (*events, CUT) if self.captures else events))
+
+    def _settled(self, cell: int) -> int:
+        """The continuation, looked into if it is just the next item of a sequence: one place has
+        one continuation, however it was reached."""
+        head, tail = self._cells[cell]
+        while head and head[0] == _SEQ:
+            cell = self._sequence(head[1], head[2], tail)
+            head, tail = self._cells[cell]
+        return cell
 
     def _sequence(self, index: int, at: int, tail: int) -> int:
         """The continuation of item `at` of a sequence. The last item keeps the tail as it is, so
@@ -369,7 +511,7 @@ class Core:
             if machine.transitions[target]:
                 after = self._cell((_REGULAR, index, target, *window), tail)
             else:
-                after = tail
+                after = self._settled(tail)
             for first, *more in byte_sequences(((low, high),)):
                 nxt = self._cell((_RANGES, *more), after) if more else after
                 arcs.append(Arc(*first, nxt, events))
@@ -397,3 +539,51 @@ class Core:
         if kind == _MEMBERS and plan.may_end(state):
             out.append(tail)
         return out
+
+
+def _merged(ranges: Ranges) -> Ranges:
+    """The union of ranges, sorted, neighbours joined."""
+    out: list[tuple[int, int]] = []
+    for low, high in sorted(ranges):
+        if out and low <= out[-1][1] + 1:
+            out[-1] = (out[-1][0], max(high, out[-1][1]))
+        else:
+            out.append((low, high))
+    return tuple(out)
+
+
+def _without_leads(ranges: Ranges, leads: list[tuple[int, int]]) -> Ranges:
+    """The characters of a class whose first byte lies in none of `leads`."""
+    out: list[tuple[int, int]] = []
+    if not leads:
+        return ranges
+    for low, high in ranges:
+        for sequence in byte_sequences(((low, high),)):
+            first = sequence[0]
+            free = _minus(first, leads)
+            for a, b in free:
+                span = ((a, b), *sequence[1:])
+                out.append((_decode(x[0] for x in span), _decode(x[1] for x in span)))
+    return _merged(tuple(out))
+
+
+def _minus(span: tuple[int, int], holes: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The parts of a range that none of `holes` touches."""
+    parts = [span]
+    for low, high in holes:
+        rest = []
+        for a, b in parts:
+            if high < a or b < low:
+                rest.append((a, b))
+                continue
+            if a < low:
+                rest.append((a, low - 1))
+            if high < b:
+                rest.append((high + 1, b))
+        parts = rest
+    return parts
+
+
+def _decode(data: Iterable[int]) -> int:
+    """The code point of a well-formed UTF-8 sequence."""
+    return ord(bytes(data).decode("utf-8"))

@@ -6,6 +6,7 @@ a text walked once costs a dictionary look-up per byte the next time.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from ..errors import LimitExceeded
@@ -21,11 +22,19 @@ class Recogniser:
     Args:
         rules: the grammar's rules.
         start: the expression to match.
+        specials: special tokens by text, see :class:`~.core.Core`.
         max_threads: the most continuations of one configuration (ambiguous counting makes many).
     """
 
-    def __init__(self, rules: Rules, start: Expr, *, max_threads: int = 20_000) -> None:
-        self.core = Core(rules)
+    def __init__(
+        self,
+        rules: Rules,
+        start: Expr,
+        *,
+        specials: Mapping[str, int] | None = None,
+        max_threads: int = 20_000,
+    ) -> None:
+        self.core = Core(rules, specials=specials)
         self.max_threads = max_threads
         self._configs: list[tuple[int, ...]] = [()]
         self._index: dict[tuple[int, ...], int] = {(): DEAD}
@@ -48,6 +57,10 @@ class Recogniser:
             self._arcs.append(None)
             self._final.append(any(self.core.expand(t).final is not None for t in threads))
         return found
+
+    def configuration(self, threads: tuple[int, ...]) -> int:
+        """The configuration of these continuations (sorted, distinct)."""
+        return self._intern(threads)
 
     def threads(self, config: int) -> tuple[int, ...]:
         """The continuations of a configuration."""

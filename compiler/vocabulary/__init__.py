@@ -1,0 +1,1 @@
+"""Vocabularies: tokens as bytes, and what is prepared from them once."""

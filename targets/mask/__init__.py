@@ -1,0 +1,17 @@
+"""The mask target: token masks for a decode loop, from the grammar's automaton.
+
+``compile(grammar, vocabulary)`` gives a :class:`MaskAutomaton`; ``automaton.matcher()`` one matcher a
+sequence.
+"""
+
+from ...compiler.compiled import CompiledGrammar
+from ...compiler.vocabulary.vocabulary import Vocabulary
+from .automaton import MaskAutomaton
+from .matcher import Matcher, fill_next_token_bitmask_batch
+
+__all__ = ["MaskAutomaton", "Matcher", "compile", "fill_next_token_bitmask_batch"]
+
+
+def compile(grammar: CompiledGrammar, vocabulary: Vocabulary) -> MaskAutomaton:
+    """The mask automaton of a compiled grammar; nothing is computed before the first mask."""
+    return MaskAutomaton(grammar.enforced, vocabulary)
