@@ -1,0 +1,96 @@
+"""Random small grammars over two letters, every kind of node in them."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from calligram.compiler.grammar import (
+    Capture,
+    Chars,
+    Choice,
+    Cut,
+    Expr,
+    Literal,
+    Machine,
+    Member,
+    Members,
+    Regular,
+    Repeat,
+    RuleRef,
+    Rules,
+    Sequence,
+    Slot,
+    Token,
+)
+
+A, B = ord("a"), ord("b")
+MACHINES = (
+    Machine((((A, A, 1, 1),), ((B, B, 0, 0),)), frozenset({0, 1})),
+    Machine((((A, B, 0, 1),),), frozenset({0})),
+    Machine((((A, A, 0, 1), (B, B, 1, 0)), ((A, A, 2, 1),), ()), frozenset({0, 2})),
+)
+SLOTS = (Slot("content"), Slot("value", "raw"), Slot("name", "raw"))
+
+leaves: st.SearchStrategy[Expr] = st.one_of(
+    st.sampled_from(["", "a", "b", "ab", "é"]).map(Literal),
+    st.sampled_from([Token("ab"), Token("ba", "require"), Cut()]),
+    st.sampled_from([((A, A),), ((A, B),), ((B, B), (0xE9, 0x20AC))]).map(Chars),
+    st.builds(
+        lambda machine, low, more: Regular(machine, low, None if more is None else low + more),
+        st.sampled_from(MACHINES),
+        st.integers(0, 2),
+        st.none() | st.integers(0, 2),
+    ),
+    st.sampled_from([RuleRef("x"), RuleRef("y")]),
+)
+
+
+def _members(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
+    key = st.builds(
+        lambda body, required: (body, required),
+        inner.map(lambda e: Sequence((Literal("a"), e))),
+        st.booleans(),
+    )
+    return st.builds(
+        lambda keys, opened, most, order, low, more: Members(
+            tuple(Member(str(i), body, required) for i, (body, required) in enumerate(keys)),
+            Literal("b"),
+            tuple(Sequence((Literal("b"), e)) for e in opened),
+            most,
+            order,
+            low,
+            None if more is None else low + more,
+        ),
+        st.lists(key, max_size=2),
+        st.lists(inner, max_size=1),
+        st.none() | st.integers(1, 2),
+        st.sampled_from(["schema", "any"]),
+        st.integers(0, 2),
+        st.none() | st.integers(0, 2),
+    )
+
+
+def _grown(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
+    consuming = inner.map(lambda e: Sequence((Chars(((A, B),)), e)))
+    return st.one_of(
+        st.lists(inner, max_size=3).map(lambda items: Sequence(tuple(items))),
+        st.lists(inner, min_size=1, max_size=3).map(lambda items: Choice(tuple(items))),
+        st.builds(lambda e, low, more: Repeat(e, low, low + more), inner, st.integers(0, 2),
+                  st.integers(0, 2)),
+        consuming.map(lambda e: Repeat(e, 0, None)),
+        st.builds(Capture, st.sampled_from(SLOTS), inner),
+        _members(inner),
+    )  # fmt: skip
+
+
+expressions = st.recursive(leaves, _grown, max_leaves=8)
+
+
+@st.composite
+def grammars(draw: st.DrawFn) -> tuple[Rules, Expr]:
+    """Rules `x` and `y`, the first recursive behind a letter, and a start."""
+    rules = Rules()
+    back = draw(st.sampled_from([Literal("b"), Sequence((Literal("a"), RuleRef("x")))]))
+    rules.define("x", Choice((back, Sequence((Literal("a"), RuleRef("x"), Literal("b"))))))
+    rules.define("y", draw(st.sampled_from([RuleRef("x"), Literal("ab")])))
+    return rules, draw(expressions)
