@@ -199,6 +199,10 @@ class Builder:
                 language = Language.any() if names is None else names
                 opened.append(OpenKeys(language, self._goal_value(c.goal), c.origin))
         fewest = x.fewest if x.fewest > required else 0
+        if opened and fewest - required >= 2:
+            # A grammar counts members; an undeclared key written twice is one key of the object.
+            at = x.origin.child("minProperties")
+            self.reader.unsupported("minProperties", at, "where it takes two undeclared keys")
         most = x.most if x.most is not None and (opened or x.most < len(keys)) else None
         return ObjectValue(tuple(keys), tuple(opened), fewest, most, x.origin)
 

@@ -13,6 +13,7 @@ from ..ir import (
     BooleanValue,
     EnumValue,
     IntegerValue,
+    Json,
     Key,
     NeverValue,
     NullValue,
@@ -203,11 +204,11 @@ def object_parts(value: Value, definitions: Mapping[str, Value]) -> list[ObjectV
     return out
 
 
-def _constant(members: dict[str, object], kind: EnumValue) -> ObjectValue:
+def _constant(members: dict[str, Json], kind: EnumValue) -> ObjectValue:
     """The object that takes exactly these members."""
     return ObjectValue(
         tuple(
-            Key(name, EnumValue((value,), kind.origin), True, kind.origin)  # type: ignore[arg-type]
+            Key(name, EnumValue((value,), kind.origin), True, kind.origin)
             for name, value in members.items()
         ),
         origin=kind.origin,

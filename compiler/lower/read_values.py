@@ -1,0 +1,202 @@
+"""Values as they are read: anything the notation can hold, captured piece by piece.
+
+JSON is one captured text, since a JSON parser reads it; bracketed notations that are not JSON are
+captured member by member and item by item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from ..grammar import (
+    EMPTY,
+    Capture,
+    Chars,
+    Choice,
+    Expr,
+    Literal,
+    Regular,
+    Repeat,
+    RuleRef,
+    Rules,
+    Sequence,
+    Slot,
+    choice,
+    optional,
+    sequence,
+)
+from ..regular.language import Language
+from .layout import BARE_KEY_STOPS, Layout
+from .spelling import ALL, DIGIT, StringStyle, spell
+
+ANY_CHAR: Final = Chars(ALL)
+_WHITESPACE: Final = Chars(((0x09, 0x0A), (0x0D, 0x0D), (0x20, 0x20)))
+
+
+class ReadValues:
+    """The values of one dialect, and the pieces that everything read shares.
+
+    Args:
+        avoid: texts that no raw text may hold.
+        exact: white space as it is written, and containers nested once: for checking a spec.
+    """
+
+    def __init__(self, avoid: tuple[str, ...], *, exact: bool) -> None:
+        self.rules = Rules()
+        self.avoid = avoid
+        self.exact = exact
+        gap = Repeat(_WHITESPACE, 0, None)
+        self.gap: Expr = EMPTY if exact else self.rules.define("gap", gap)
+        self._built: dict[object, RuleRef] = {}
+
+    def once(self, key: object, name: str, build: Callable[[], Expr]) -> RuleRef:
+        """The rule of `key`, defined on first use."""
+        found = self._built.get(key)
+        if found is None:
+            rule = name if name not in self.rules else f"{name}-{len(self._built)}"
+            found = self._built[key] = self.rules.define(rule, build)
+        return found
+
+    def value(self, layout: Layout, depth: int = 0) -> RuleRef:
+        """Any value in brackets and quotes, captured piece by piece; when exact, nested once."""
+        depth = depth if self.exact else 0
+        key = ("value", layout, depth)
+        return self.once(key, "value", lambda: self._any_value(layout, depth))
+
+    def _any_value(self, layout: Layout, depth: int) -> Expr:
+        if layout.is_json:
+            return Capture(Slot("value", "json"), self._json_value())
+        options: list[Expr] = []
+        for style in layout.strings:
+            decode = style.escape if style.escape != "none" else "raw"
+            body = self.string_body(style)
+            options.append(
+                sequence(
+                    Literal(style.open), Capture(Slot("value", decode), body), Literal(style.close)
+                )
+            )
+        options.append(Capture(Slot("value", "json"), self._number()))
+        literals = layout.literals
+        for texts, meaning in (
+            (literals.true, True),
+            (literals.false, False),
+            (literals.null, None),
+        ):
+            slot = Slot("value", "literal", meaning)
+            options += [Capture(slot, Literal(t)) for t in dict.fromkeys(texts)]
+        if self.exact and depth > 0:
+            return Choice(tuple(options))
+        value = self.value(layout, depth + 1)
+        comma = sequence(self.gap, Literal(","), self.gap)
+        items = optional(sequence(value, Repeat(sequence(comma, value), 0, None), self.gap))
+        array = sequence(Literal("["), self.gap, items, Literal("]"))
+        options.append(Capture(Slot("array"), array))
+        options.append(Capture(Slot("object"), self.braces(layout, depth + 1)))
+        return Choice(tuple(options))
+
+    def braces(self, layout: Layout, depth: int = 0) -> Expr:
+        """An object in braces, captured member by member."""
+        depth = depth if self.exact else 0
+
+        def build() -> Expr:
+            keys = []
+            for style in layout.keys:
+                if style.open:
+                    decode = style.escape if style.escape != "none" else "raw"
+                    text: Expr = Capture(Slot("key", decode), self.string_body(style))
+                    keys.append(sequence(Literal(style.open), text, Literal(style.close)))
+                else:
+                    stops = Language.avoiding((*BARE_KEY_STOPS, *self.avoid))
+                    bare = (stops - Language.words([""])).dfa
+                    name = Regular(spell(bare, "none", ""), 1, None, "a key")
+                    keys.append(Capture(Slot("key", "raw"), name))
+            colon = sequence(self.gap, Literal(":"), self.gap)
+            member = Capture(
+                Slot("member"), sequence(choice(*keys), colon, self.value(layout, depth))
+            )
+            comma = sequence(self.gap, Literal(","), self.gap)
+            members = sequence(member, Repeat(sequence(comma, member), 0, None), self.gap)
+            return sequence(Literal("{"), self.gap, optional(members), Literal("}"))
+
+        return self.once(("braces", layout, depth), "braces", build)
+
+    def string_body(self, style: StringStyle) -> Expr:
+        """The inside of a string, broken escapes and control characters included."""
+        if style.escape == "none":
+            language = Language.avoiding(self.avoid, style.close)
+            return Regular(spell(language.dfa, "none", ""), 0, None, "text")
+        if style.escape == "xml":
+            return Regular(
+                spell(Language.avoiding((), style.close).dfa, "none", ""), 0, None, "text"
+            )
+        quote = style.close[:1]
+        key = ("string", quote)
+        return self.once(key, "text", lambda: _loose_string(quote))
+
+    def json_string(self) -> Expr:
+        return self.once(
+            "json-string",
+            "json-string",
+            lambda: sequence(Literal('"'), _loose_string('"'), Literal('"')),
+        )
+
+    def _number(self) -> Expr:
+        return self.once("number", "number", _loose_number)
+
+    def _json_value(self) -> Expr:
+        def build() -> Expr:
+            if self.exact:
+                return Choice((self.json_string(), self._number(), Literal("null")))
+            comma = sequence(self.gap, Literal(","), self.gap)
+            value = RuleRef("json-value")
+            items = optional(sequence(value, Repeat(sequence(comma, value), 0, None), self.gap))
+            return Choice(
+                (
+                    self.json_string(),
+                    self._number(),
+                    Literal("true"),
+                    Literal("false"),
+                    Literal("null"),
+                    sequence(Literal("["), self.gap, items, Literal("]")),
+                    self.json_object(),
+                )
+            )
+
+        return self.once("json-value", "json-value", build)
+
+    def json_object(self) -> Expr:
+        def build() -> Expr:
+            comma = sequence(self.gap, Literal(","), self.gap)
+            colon = sequence(self.gap, Literal(":"), self.gap)
+            member = sequence(self.json_string(), colon, self._json_value())
+            members = sequence(member, Repeat(sequence(comma, member), 0, None), self.gap)
+            return sequence(Literal("{"), self.gap, optional(members), Literal("}"))
+
+        return self.once("json-object", "json-object", build)
+
+
+def _loose_string(quote: str) -> Expr:
+    """The inside of a quoted string. Control characters and unknown escapes too: what an
+    unconstrained model writes is to be read, then judged."""
+    loose: list[tuple[int, int]] = []
+    low = 0
+    for point in sorted((ord(quote), ord("\\"))):
+        loose.append((low, point - 1))
+        low = point + 1
+    loose += [(low, ALL[0][1]), ALL[1]]
+    return Repeat(Choice((Chars(tuple(loose)), sequence(Literal("\\"), ANY_CHAR))), 0, None)
+
+
+def _loose_number() -> Expr:
+    digits = Repeat(DIGIT, 1, None)
+    sign = Chars(((0x2B, 0x2B), (0x2D, 0x2D)))
+    power = Sequence((Chars(((0x45, 0x45), (0x65, 0x65))), optional(sign), digits))
+    return Sequence(
+        (
+            optional(Literal("-")),
+            digits,
+            optional(Sequence((Literal("."), digits))),
+            optional(power),
+        )
+    )
