@@ -90,7 +90,9 @@ expressions = st.recursive(leaves, _grown, max_leaves=8)
 def grammars(draw: st.DrawFn) -> tuple[Rules, Expr]:
     """Rules `x` and `y`, the first recursive behind a letter, and a start."""
     rules = Rules()
-    back = draw(st.sampled_from([Literal("b"), Sequence((Literal("a"), RuleRef("x")))]))
+    backs: list[Expr] = [Literal("b"), Sequence((Literal("a"), RuleRef("x")))]
+    others: list[Expr] = [RuleRef("x"), Literal("ab")]
+    back = draw(st.sampled_from(backs))
     rules.define("x", Choice((back, Sequence((Literal("a"), RuleRef("x"), Literal("b"))))))
-    rules.define("y", draw(st.sampled_from([RuleRef("x"), Literal("ab")])))
+    rules.define("y", draw(st.sampled_from(others)))
     return rules, draw(expressions)
