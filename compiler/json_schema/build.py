@@ -147,7 +147,7 @@ class Builder:
             case Numbers():
                 return self._number(x)
             case Strings():
-                return StringValue(x.shortest, x.longest, x.language, x.origin)
+                return _string(x)
             case Arrays():
                 return self._array(x)
             case Objects():
@@ -243,3 +243,12 @@ def only_objects(value: Value, origin: Origin) -> Value:
     for option in options:
         made.extend(as_objects(option) if isinstance(option, EnumValue) else [option])
     return made[0] if len(made) == 1 else UnionValue(tuple(made), origin)
+
+
+def _string(x: Strings) -> StringValue:
+    """Lengths that a language holds are counted beside its automaton, not inside it."""
+    if x.language is None:
+        return StringValue(x.shortest, x.longest, None, x.origin)
+    language, low, high = x.language.split_length()
+    longest = high if x.longest is None else x.longest if high is None else min(high, x.longest)
+    return StringValue(max(low, x.shortest), longest, language, x.origin)
