@@ -52,6 +52,10 @@ class CallRenderer:
             raise RenderError.at("no-calls", "there is no call to render")
         for index, call in enumerate(calls):
             _check_form(call, Origin(f"/{index}"))
+        most = self.shape.calls.max
+        if most is not None and len(calls) > most:
+            message = f"a turn of this dialect holds {most} call at most"
+            raise not_carryable(message, Origin(f"/{most}"))
         texts = [self._call(call, index) for index, call in enumerate(calls)]
         section = self.shape.section
         if self._kind(calls[0]) is not None:

@@ -21,7 +21,8 @@ _DEAD: Final = -1
 
 
 def loop_table(ranges: Ranges) -> NDArray[np.int16]:
-    """The automaton of texts over a class: int16[states, 256], state 0 between characters, -1 none."""
+    """The automaton of texts over a class: int16[states, 256]; state 0 is between characters, -1
+    none."""
     start = frozenset(byte_sequences(ranges))
     index: dict[frozenset[tuple[tuple[int, int], ...]], int] = {start: 0}
     todo = [start]
