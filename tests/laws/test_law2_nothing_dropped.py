@@ -159,6 +159,9 @@ CASES: dict[str, tuple[Any, Any, Any]] = {
         {"type": "object", "propertyNames": {"pattern": "^x"}}, {"x": 1}, {"y": 1}
     ),
     "minProperties": ({"type": "object", "minProperties": 1}, {"a": 1}, {}),
+    "minProperties with open keys": (
+        {"type": "object", "required": ["a"], "minProperties": 2}, {"a": 1, "b": 1}, {"a": 1}
+    ),
     "maxProperties": ({"type": "object", "maxProperties": 1}, {"a": 1}, {"a": 1, "b": 2}),
     "allOf": (
         {"allOf": [{"type": "integer", "minimum": 1}, {"type": "integer", "maximum": 3}]}, 3, 4

@@ -198,6 +198,14 @@ def test_what_the_notation_cannot_hold_is_refused(dialect: str, argument: dict[s
     assert [p.code for p in caught.value.problems] == ["not-carryable"]
 
 
+@pytest.mark.parametrize("dialect", ["harmony", "llama3-json", "paren-json"])
+def test_more_calls_than_the_dialect_can_write_are_refused(dialect: str) -> None:
+    call = {"name": "none", "arguments": {}}
+    with pytest.raises(calligram.RenderError) as caught:
+        reading(dialect).grammar.render([call, call], validate=False)
+    assert [(p.code, p.origin.pointer) for p in caught.value.problems] == [("not-carryable", "/1")]
+
+
 # The law can be broken --------------------------------------------------------------------------
 
 
