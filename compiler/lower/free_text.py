@@ -48,6 +48,7 @@ def trigger_pattern(spec: DialectSpec, trigger: TriggerSpec, names: Sequence[str
     """The trigger as a regular expression searched in the text so far, position included."""
     if trigger.pattern is not None:
         body = trigger.pattern
+        body = f"(?:{body})" if "|" in body else body
     else:
         texts = trigger_texts(trigger, names)
         body = "|".join(re.escape(t) for t in texts)

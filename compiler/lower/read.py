@@ -80,7 +80,7 @@ class ReadLowering:
             start = block if self.opened else choice(sequence(self.values.gap, opener, block), body)
         if self.spec.prefill and not self.opened:
             # What was generated goes on behind the prefill; a text that repeats it is read too.
-            start = choice(behind(start, self.spec.prefill, self.rules), start)
+            start = choice(start, behind(start, self.spec.prefill, self.rules))
         return Grammar(self.rules, start)
 
     # Around the calls -------------------------------------------------------------------------
