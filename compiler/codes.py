@@ -14,7 +14,7 @@ INPUT: Final[Codes] = {
     "cannot-read": "A file cannot be opened or read.",
     "cannot-write": "The output file cannot be written; what was there before is unchanged.",
     "input-too-long": "A file is longer than the command line reads.",
-    "not-utf-8": "A file or an argument is not UTF-8 text.",
+    "not-utf-8": "A file, an argument or a text to read is not UTF-8.",
     "usage": "The command line's arguments make no sense.",
     "internal": "A bug in calligram.",
     "demo-data": "The demo's data file has the wrong shape.",
@@ -88,7 +88,7 @@ LINT: Final[Codes] = {
 
 TOOLS: Final[Codes] = {
     "duplicate-tool": "Two tools have one name.",
-    "invalid-json": "The tool definitions are not JSON.",
+    "invalid-json": "Tool definitions, or a call's arguments, are no JSON, or nest too deeply.",
     "invalid-option": "An option has a value that it does not know.",
     "invalid-tool": "A definition is not in a form that is known, or has no usable name.",
     "invalid-tool-choice": "`tool_choice` is not in a form that is known.",
