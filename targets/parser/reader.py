@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -20,6 +21,8 @@ from .deltas import Deltas
 from .judge import judge
 from .result import Delta, Incomplete, ParseResult
 from .run import Run
+
+_NO_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
 def compile(grammar: CompiledGrammar) -> Reader:
@@ -66,7 +69,7 @@ class Reader:
     def parse(self, text: str | bytes) -> ParseResult:
         """Read a whole text. Never raises on text, whatever it holds."""
         stream = self.stream()
-        stream.read(text.encode("utf-8", "replace") if isinstance(text, str) else text)
+        stream.read(text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text)
         return stream.close()
 
     def stream(self) -> Stream:
@@ -106,13 +109,14 @@ class Stream:
         self._run, self._builder = reader.start(self._text, self._breaks)
         self._deltas = Deltas(self._builder, self._text)
         self._waiting: list[Delta] = []
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
         self._invalid: int | None = None
+        self._cut = b""
         self._result: ParseResult | None = None
 
     def feed(self, data: bytes | str) -> list[Delta]:
         """Read more; -> what is new. The pieces may be cut anywhere, inside characters too."""
-        self.read(data.encode("utf-8", "replace") if isinstance(data, str) else data)
+        self.read(data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data)
         sure = self._run.settle()
         out = [*self._waiting, *self._deltas.up_to(sure)]
         self._waiting.clear()
@@ -127,14 +131,19 @@ class Stream:
         self._take(self._decoder.decode(data))
 
     def _take(self, text: str) -> None:
-        if self._invalid is None and "\ufffd" in text:
-            self._invalid = len(self._text) + len(text.split("\ufffd", 1)[0].encode())
-        self._run.feed(text.encode("utf-8"))
+        """Read decoded text, in which a byte that is no UTF-8 is a lone surrogate (PEP 383)."""
+        try:
+            data = text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            if self._invalid is None:
+                self._invalid = len(self._text) + len(text[: error.start].encode("utf-8"))
+            data = _NO_CHARACTER.sub("\ufffd", text).encode("utf-8")
+        self._run.feed(data)
 
     def close(self) -> ParseResult:
         """The text has ended; -> the same result as ``parse`` of the whole."""
         if self._result is None:
-            self._take(self._decoder.decode(b"", final=True))
+            self._cut = self._decoder.getstate()[0]
             ended = self._run.close()
             self._result = self._finish(ended)
         return self._result
@@ -152,7 +161,11 @@ class Stream:
         grammar = self._reader.grammar
         problems: list[Problem] = [*self._run.problems, *builder.problems]
         problems += judge(grammar, builder.calls)
-        verdict = grammar.check(bytes(self._text))
+        if self._invalid is not None:
+            problems.append(Problem("not-utf-8", f"byte {self._invalid} is no UTF-8"))
+        verdict = grammar.check(bytes(self._text) + self._cut)
+        if incomplete is None and self._cut:
+            incomplete = Incomplete(None, "", "the text ends inside a character")
         if verdict.accepted:
             # No automaton remembers undeclared keys; the last one counts, as in JSON.
             problems = [p for p in problems if p.code != "duplicate-key"]
