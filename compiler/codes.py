@@ -146,6 +146,12 @@ PARSING: Final[Codes] = {
     "unknown-key": "The tool has no such argument.",
 }
 
+VOCABULARIES: Final[Codes] = {
+    "vocabulary-empty": "The vocabulary has no tokens.",
+    "vocabulary-id": "A special, end or padding id is not an id of the vocabulary.",
+    "vocabulary-tokens": "Tokens are not bytes.",
+}
+
 CODES: Final[Mapping[str, Codes]] = {
     "Command line and demo": INPUT,
     "Dialect specs": SPECS,
@@ -154,5 +160,6 @@ CODES: Final[Mapping[str, Codes]] = {
     "Schemas": SCHEMAS,
     "Grammars, targets, rendering": GRAMMARS,
     "Parsing": PARSING,
+    "Vocabularies": VOCABULARIES,
 }
 """Codes with their meanings, by what they are about."""

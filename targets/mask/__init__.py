@@ -1,7 +1,7 @@
 """The mask target: token masks for a decode loop, from the grammar's automaton.
 
-``compile(grammar, vocabulary)`` gives a :class:`MaskAutomaton`; ``automaton.matcher()`` one matcher a
-sequence.
+``compile(grammar, vocabulary)`` gives a :class:`MaskAutomaton`; ``automaton.matcher()`` gives one
+matcher for each sequence.
 """
 
 from ...compiler.compiled import CompiledGrammar
