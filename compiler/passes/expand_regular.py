@@ -8,15 +8,15 @@ than a block and then the end, or a full block to one of these states and on fro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 from math import isqrt
+from typing import Literal as OneOf
 from typing import TypeAlias
 
 from ..errors import GrammarError, TargetError
 from ..grammar import EMPTY, Chars, Expr, Grammar, Literal, Regular, Repeat, RuleRef
 from .factor import factor
+from .linear import Linear, Shape, hole
 from .regular_counts import Counts
 from .regular_edges import Edges, edges_of, node_count
 from .rewrite import RuleMaker, flatten, rewrite_grammar
@@ -31,41 +31,20 @@ LOOP_ENTRIES = 8
 """Different counts at which a state that only loops is still written as a counted repeat."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """From `state` to acceptance with `low` to `high` more counts (None: no bound)."""
+Place: TypeAlias = "tuple[Kind, int, int, int | None]"
+"""What is left to be said, a rule each: a kind, a state and two numbers.
 
-    state: int
-    low: int
-    high: int | None
+``("ending", state, low, high)``: from `state` to acceptance with `low` to `high` more counts
+(None: no bound).
+``("blocked", state, 0, high)``: the same with at most `high` more counts, taken in blocks.
+``("short", state, left, None)``: from `state` to acceptance in less than `left` more counts, or out
+of the core by then.
+``("full", state, left, goal)``: from `state` by exactly `left` more counts to `goal`, ending with a
+counted character.
 
-
-@dataclass(frozen=True, slots=True)
-class Blocked:
-    """The same with at most `high` more counts, taken in blocks."""
-
-    state: int
-    high: int
-
-
-@dataclass(frozen=True, slots=True)
-class Short:
-    """From `state` to acceptance in less than `left` more counts, or out of the core by then."""
-
-    state: int
-    left: int
-
-
-@dataclass(frozen=True, slots=True)
-class Full:
-    """From `state` by exactly `left` more counts to `goal`, ending with a counted character."""
-
-    state: int
-    left: int
-    goal: int
-
-
-Place: TypeAlias = "Ending | Blocked | Short | Full"
+Places are plain tuples, since there are tens of thousands of them in one text.
+"""
+Kind: TypeAlias = OneOf["ending", "blocked", "short", "full"]
 Goals: TypeAlias = dict[int, tuple[int, ...]]
 Step: TypeAlias = "tuple[Expr | Place, ...]"
 
@@ -81,9 +60,15 @@ def expand_regular(grammar: Grammar) -> Grammar:
 
 
 class RegularExpander:
-    """Expands regular nodes; equal machine and bounds give the same rules."""
+    """Expands regular nodes; equal machine and bounds give the same rules.
+
+    ``linear`` has the rules of all expansions by name, in shapes; ``empty`` says of each rule that
+    stands for a whole node whether it can match the empty text.
+    """
 
     def __init__(self) -> None:
+        self.linear: dict[str, Linear] = {}
+        self.empty: dict[str, bool] = {}
         self._edges: dict[int, tuple[Regular, Edges, Counts]] = {}
         self._known: dict[tuple[int, int, int | None], RuleRef] = {}
 
@@ -98,12 +83,10 @@ class RegularExpander:
                 # The node is kept, so that the machine's identity stays its own.
                 self._edges[key[0]] = (expr, edges, Counts(edges))
             _, edges, counts = self._edges[key[0]]
-            body = _Expansion(expr, edges, counts, maker).expand()
-            self._known[key] = maker.define(body)
+            rule = _Expansion(expr, edges, counts, maker, self.linear).expand()
+            self.empty[rule.name] = expr.min == 0 and 0 in expr.machine.accepting
+            self._known[key] = rule
         return self._known[key]
-
-
-PLACES = (Ending, Blocked, Short, Full)
 
 
 class _TooMany(Exception):
@@ -113,23 +96,33 @@ class _TooMany(Exception):
 class _Expansion:
     """One regular node on its way into rules."""
 
-    def __init__(self, node: Regular, edges: Edges, counts: Counts, maker: RuleMaker) -> None:
+    def __init__(
+        self,
+        node: Regular,
+        edges: Edges,
+        counts: Counts,
+        maker: RuleMaker,
+        linear: dict[str, Linear],
+    ) -> None:
         self.node = node
         self.edges = edges
         self.counts = counts
         self.maker = maker
+        self.linear = linear
         self.core = [q for q in counts.states if counts.longest[q] is None]
-        self.loops = {q for q in counts.states if edges.is_loop(q)}
+        self.plain_loops = {q for q in counts.states if edges.is_loop(q)}
+        self.loops = set(self.plain_loops)
         self.exits = {q for q in counts.states if counts.longest[q] is not None}
         self.longest_exit = max((counts.longest[q] or 0 for q in self.exits), default=0)
         self.block = 0
         self._units: dict[int, Expr] = {}
         self._labels: dict[int, Expr] = {}
+        self._shapes: dict[tuple[int, ...], Shape] = {}
         self._leave: dict[int, int] | None = None
         self._goals: list[Goals] = []
         self._tails = self._single_ways()
 
-    def expand(self) -> Expr:
+    def expand(self) -> RuleRef:
         node = self.node
         if not self.counts.feasible(self.edges.start, node.min, node.max):
             bound = f"{node.min}..{'' if node.max is None else node.max}"
@@ -179,13 +172,13 @@ class _Expansion:
             queue: list[Place] = [start]
             entries: dict[int, int] = {}
             for place in queue:
-                if self.repeat(place) is not None:
-                    if isinstance(place, Ending):
-                        entries[place.state] = entries.get(place.state, 0) + 1
+                if self.repeats(place):
+                    if place[0] == "ending":
+                        entries[place[1]] = entries.get(place[1], 0) + 1
                     continue
-                steps = places[place] = list(self.steps(place))
+                steps = places[place] = self.steps(place)
                 for item in chain.from_iterable(steps):
-                    if isinstance(item, PLACES) and item not in places:
+                    if isinstance(item, tuple) and item not in places:
                         places[item] = None
                         queue.append(item)
                 if len(places) > limit:
@@ -196,26 +189,53 @@ class _Expansion:
             # Counted repeats of different lengths share nothing; a chain does.
             self.loops -= often
 
-    def build(self, start: Place, places: dict[Place, list[Step] | None]) -> Expr:
-        """Rules for all places but the start, whose body is returned."""
+    def build(self, start: Place, places: dict[Place, list[Step] | None]) -> RuleRef:
+        """Rules for all places; the start's is returned."""
         names = {place: self.maker.fresh() for place in places if place != start}
         back = any(start in step for steps in places.values() if steps for step in steps)
         if back:
             names[start] = self.maker.fresh()
-        for place in names:
-            self.maker.made.define(names[place], self.body(place, places[place], names))
-        return RuleRef(names[start]) if back else self.body(start, places[start], names)
+        for place, name in names.items():
+            self.define(name, self.rule(place, places[place], names))
+        if back:
+            return RuleRef(names[start])
+        first = self.rule(start, places[start], names)
+        if isinstance(first.shape.expr, RuleRef):
+            # Nothing but another rule.
+            return RuleRef(first.references()[0])
+        return self.define(self.maker.fresh(), first)
 
-    def body(self, place: Place, steps: list[Step] | None, names: dict[Place, str]) -> Expr:
+    def define(self, name: str, rule: Linear) -> RuleRef:
+        self.linear[name] = rule
+        return self.maker.made.define(name, rule.expr)
+
+    def rule(self, place: Place, steps: list[Step] | None, names: dict[Place, str]) -> Linear:
+        """The rule of one place: its shape, known or new, and what stands in the holes."""
         if steps is None:
-            repeat = self.repeat(place)
-            assert repeat is not None
-            return repeat
+            return Linear(Shape(self.repeat(place)), ())
+        holes: dict[Place, int] = {}
+        # Two steps of one key differ in nothing but what the holes lead to.
+        key: list[int] = []
+        for step in steps:
+            for item in step:
+                if not isinstance(item, tuple):
+                    key.append(id(item))
+                elif item == place:
+                    key.append(-1)
+                else:
+                    key.append(holes.setdefault(item, len(holes)))
+            key.append(-2)
+        shape = self._shapes.get(known := tuple(key))
+        if shape is None:
+            shape = self._shapes[known] = Shape(self.body(place, steps, holes))
+        return Linear(shape, tuple([names[item] for item in holes]))
+
+    def body(self, place: Place, steps: list[Step], holes: dict[Place, int]) -> Expr:
         loops: list[Expr] = []
         options: list[Expr] = []
         for step in steps:
             items = tuple(
-                RuleRef(names[item]) if isinstance(item, PLACES) else self.label(item)
+                hole(holes[item]) if isinstance(item, tuple) else self.label(item)
                 for item in step
                 if item != place
             )
@@ -233,71 +253,81 @@ class _Expansion:
             low = low if self.block and longest is None else 0
         if self.block and low == 0 and longest is None and high is not None:
             if state not in self.loops and high >= self.block + self.longest_exit:
-                return Blocked(state, high)
-        return Ending(state, low, high)
+                return "blocked", state, 0, high
+        return "ending", state, low, high
 
-    def repeat(self, place: Place) -> Expr | None:
-        """A place that is a counted repeat of a label: at a state that only loops."""
-        match place:
-            case Ending(state, low, high) if state in self.loops or (
-                high is None and self.edges.is_loop(state)
-            ):
-                return Repeat(self.unit(state), low, high)
-            case Short(state, left) if self.edges.is_loop(state):
-                return Repeat(self.unit(state), 0, left - 1)
-            case Full(state, left, _) if self.edges.is_loop(state):
-                return Repeat(self.unit(state), left, left)
-            case _:
-                return None
+    def repeats(self, place: Place) -> bool:
+        """Whether a place is a counted repeat of a label: at a state that only loops."""
+        kind, state, _, high = place
+        if kind == "blocked" or state not in self.plain_loops:
+            return False
+        return kind != "ending" or high is None or state in self.loops
 
-    def steps(self, place: Place) -> Iterator[Step]:
-        match place:
-            case Ending(state, low, high):
-                yield from self._ending_steps(state, low, high)
-            case Blocked(state, high):
-                yield from self._blocked_steps(state, high)
-            case Short(state, left):
-                yield from self._short_steps(state, left)
-            case Full(state, left, goal):
-                yield from self._full_steps(state, left, goal)
+    def repeat(self, place: Place) -> Expr:
+        """The repeat that such a place is."""
+        kind, state, low, high = place
+        if kind == "short":
+            low, high = 0, low - 1
+        elif kind == "full":
+            high = low
+        return Repeat(self.unit(state), low, high)
+
+    def steps(self, place: Place) -> list[Step]:
+        kind, state, low, high = place
+        if kind == "ending":
+            return self._ending_steps(state, low, high)
+        if kind == "short":
+            return self._short_steps(state, low)
+        assert high is not None
+        if kind == "full":
+            return self._full_steps(state, low, high)
+        return self._blocked_steps(state, high)
 
     def to_ending(self, label: Expr, target: int, low: int, high: int | None) -> Step:
         if target == self.edges.final:
             return (label,)
         return label, self.ending(target, low, high)
 
-    def _ending_steps(self, state: int, low: int, high: int | None) -> Iterator[Step]:
+    def _ending_steps(self, state: int, low: int, high: int | None) -> list[Step]:
+        steps: list[Step] = []
         for label, target, count in self.edges.out[state]:
             after = None if high is None else high - count
-            needed = max(0, low - count)
+            needed = low - count if low > count else 0
             if after is not None and after < 0 or not self.counts.feasible(target, needed, after):
                 continue
-            yield self.to_ending(label, target, needed, after)
+            steps.append(self.to_ending(label, target, needed, after))
+        return steps
 
-    def _blocked_steps(self, state: int, high: int) -> Iterator[Step]:
+    def _blocked_steps(self, state: int, high: int) -> list[Step]:
+        steps: list[Step] = []
         if self.short_feasible(state, self.block):
-            yield (Short(state, self.block),)
+            steps.append((("short", state, self.block, None),))
         rest = high - self.block
         for goal in self.goals(state, self.block):
             if self.counts.feasible(goal, 0, rest):
                 before, labels = self.back(goal, self.block - 1)
-                full = Full(state, self.block - len(labels), before)
-                yield full, *labels, self.ending(goal, 0, rest)
+                full: Place = ("full", state, self.block - len(labels), before)
+                steps.append((full, *labels, self.ending(goal, 0, rest)))
+        return steps
 
-    def _short_steps(self, state: int, left: int) -> Iterator[Step]:
+    def _short_steps(self, state: int, left: int) -> list[Step]:
+        steps: list[Step] = []
         for label, target, count in self.edges.out[state]:
             if target in self.exits:
-                yield self.to_ending(label, target, 0, None)
+                steps.append(self.to_ending(label, target, 0, None))
             elif self.short_feasible(target, left - count):
-                yield label, Short(target, left - count)
+                steps.append((label, ("short", target, left - count, None)))
+        return steps
 
-    def _full_steps(self, state: int, left: int, goal: int) -> Iterator[Step]:
+    def _full_steps(self, state: int, left: int, goal: int) -> list[Step]:
+        steps: list[Step] = []
         for label, target, count in self.edges.out[state]:
             if left == 1 and count:
                 if target == goal:
-                    yield (label,)
+                    steps.append((label,))
             elif target not in self.exits and goal in self.goals(target, left - count):
-                yield label, Full(target, left - count, goal)
+                steps.append((label, ("full", target, left - count, goal)))
+        return steps
 
     def short_feasible(self, state: int, left: int) -> bool:
         """Whether a `Short` place has any text."""
