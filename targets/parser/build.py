@@ -36,6 +36,7 @@ class Frame:
     members: list[tuple[str, Any]] = field(default_factory=list)
     items: list[Any] = field(default_factory=list)
     arguments_start: int | None = None
+    arguments_end: int | None = None
 
 
 def _too_deep(name: str | None) -> Problem:
@@ -143,6 +144,8 @@ class Builder:
             case "object":
                 self._give(parent, dict(frame.members))
             case "arguments":
+                if self.call is not None:
+                    self.call.arguments_end = end
                 if slot.decode == "json":
                     self.spans[len(self.calls)] = (frame.start, end)
                     self._give(parent, self._json(frame, end))

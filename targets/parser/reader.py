@@ -195,6 +195,7 @@ class Stream:
             builder.abandon(end)
             return Incomplete(None, "", "the text ends inside a block that is not closed")
         start = call.arguments_start
+        end = end if call.arguments_end is None else call.arguments_end
         arguments = "" if start is None else builder.slice(start, end)
         name = f"'{call.name}'" if call.name else "a tool"
         return Incomplete(
