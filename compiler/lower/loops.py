@@ -25,6 +25,13 @@ def bounded_loops(machine: Machine, most: int, rules: Rules, names: Names, hint:
     return _Loops(machine, most, rules, names, hint).enter(0)
 
 
+def has_runs(machine: Machine) -> bool:
+    """Does the machine have a stretch of equal steps, which a repeat says in one word?"""
+    loops = _Loops(machine, 1, Rules(), Names(), "")
+    states = range(len(machine.transitions))
+    return any(loops.run(s) is not None or loops.even_run(s) is not None for s in states)
+
+
 class _Loops:
     def __init__(self, machine: Machine, most: int, rules: Rules, names: Names, hint: str) -> None:
         self.most = most
@@ -108,8 +115,56 @@ class _Loops:
     def _ending(self, state: int) -> list[Expr]:
         return [EMPTY] if state in self.accepting else []
 
+    def run(self, state: int) -> tuple[Ranges, int, int, int] | None:
+        """A stretch of the same class: the class, how many at least and at most, the state behind
+        the last. Up to there the text may end after each from the least on, or nowhere."""
+        steps = 0
+        least = -1
+        here, ranges = state, None
+        while len(self.edges[here]) == 1 and not self.inside(here):
+            own, target = self.edges[here][0]
+            if target == here or (ranges is not None and own != ranges):
+                break
+            if here in self.accepting and least < 0:
+                least = steps
+            elif here not in self.accepting and least >= 0:
+                break
+            ranges, here, steps = own, target, steps + 1
+        if ranges is None or steps < 3 or (least >= 0 and not self._is_last(here)):
+            return None
+        return ranges, steps if least < 0 else least, steps, here
+
+    def even_run(self, state: int) -> tuple[Ranges, int, Edges] | None:
+        """A stretch of the same class in which the same ways out are open at every step: the
+        class, how many steps at most, the ways out."""
+        accepting = state in self.accepting
+        for ranges, target in self.edges[state]:
+            others = [e for e in self.edges[state] if e != (ranges, target)]
+            steps, here = 1, target
+            while not self.inside(here) and (here in self.accepting) == accepting:
+                if self.edges[here] == others:
+                    return (ranges, steps, others) if steps >= 3 else None
+                onward = [t for r, t in self.edges[here] if r == ranges]
+                rest = [e for e in self.edges[here] if e[0] != ranges]
+                if len(onward) != 1 or onward[0] == here or rest != others:
+                    break
+                steps, here = steps + 1, onward[0]
+        return None
+
+    def _is_last(self, state: int) -> bool:
+        return not self.edges[state] and state in self.accepting
+
     def _plain(self, state: int) -> Expr:
         """A state on no loop but its own."""
+        run = self.run(state)
+        if run is not None:
+            ranges, least, most, last = run
+            return sequence(Repeat(Chars(ranges), least, most), self.enter(last))
+        even = self.even_run(state)
+        if even is not None:
+            ranges, most, others = even
+            ways = [sequence(Chars(r), self.enter(target)) for r, target in others]
+            return sequence(Repeat(Chars(ranges), 0, most), choice(*ways, *self._ending(state)))
         options = [
             sequence(Chars(ranges), self.enter(target))
             for ranges, target in self.edges[state]

@@ -8,8 +8,12 @@ from ..grammar import Chars, Choice, Expr, Literal, Machine, Regular, Repeat, Se
 from ..ir import IntegerValue, NumberValue
 from ..origin import Origin
 from ..regular import numbers
+from .loops import bounded_loops, has_runs
 from .shared import Shared
 from .spelling import DIGIT, NONZERO, uncounted
+
+_FEW_STATES = 24
+"""Machines up to this size stay whole, and messages can name the range."""
 
 
 def number(value: IntegerValue | NumberValue, shared: Shared, *, floats: bool) -> Expr | None:
@@ -44,10 +48,21 @@ def number(value: IntegerValue | NumberValue, shared: Shared, *, floats: bool) -
             )
         return uncounted(dfa)
 
-    machine = shared.machine((bare, floats), build)
-    if not machine.accepting:
+    bare_key = ("range", bare, floats)
+    hint = value.origin.pointer.rsplit("/", 1)[-1] or "range"
+
+    def build_once() -> Machine:
+        return shared.machine(("number", bare, floats), build)
+
+    def lowered(machine: Machine) -> Expr:
+        if bounds is not None and (len(machine.transitions) > _FEW_STATES or has_runs(machine)):
+            return bounded_loops(machine, 1, shared.rules, shared.names, hint)
+        return Regular(machine, 0, None, _range_words(value), value.origin)
+
+    if value.multiple_of is not None and not build_once().accepting:
         return None
-    return Regular(machine, 0, None, _range_words(value), value.origin)
+    # Without a divisor the reader has made sure that there is a number between the bounds.
+    return shared.named(bare_key, hint, lambda: lowered(build_once()))
 
 
 def _integer(digits: int | None, floats: bool) -> Expr:

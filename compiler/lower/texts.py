@@ -121,16 +121,15 @@ class TextLowering:
 
         machine = self.shared.machine(("guarded", stops), build)
         what = f"text without {stops[0]!r}"
-        if high is not None or bounds is None or low > 0:
-            if high is None and bounds is not None:
-                high = max(bounds.string, low)
+        if high is not None or bounds is None:
             return Regular(machine, low, high, what, origin)
-        most = bounds.string
+        most = max(bounds.string, low)
         shared = self.shared
+        hint = "guarded-text"
         return self.shared.named(
-            ("guarded-loops", stops),
-            "guarded-text",
-            lambda: bounded_loops(machine, most, shared.rules, shared.names, "guarded-text"),
+            ("guarded-loops", stops, low),
+            hint,
+            lambda: bounded_loops(at_least(machine, low), most, shared.rules, shared.names, hint),
         )
 
     def _regular(
@@ -200,3 +199,23 @@ class TextLowering:
 def longer_than(low: int) -> Language:
     """Texts of at least `low` code points."""
     return Language.pattern(rf"^[\s\S]{{{low},}}$", origin=Origin("/minLength"))
+
+
+def at_least(machine: Machine, low: int) -> Machine:
+    """The machine's words with `low` counts or more, the counting done by the states."""
+    if low == 0:
+        return machine
+    order: dict[tuple[int, int], int] = {(0, 0): 0}
+    queue = [(0, 0)]
+    rows = []
+    for state, count in queue:
+        row = []
+        for a, b, target, counts in machine.transitions[state]:
+            after = (target, min(count + counts, low))
+            if after not in order:
+                order[after] = len(order)
+                queue.append(after)
+            row.append((a, b, order[after], counts))
+        rows.append(tuple(row))
+    ends = (n for (state, count), n in order.items() if count == low and state in machine.accepting)
+    return Machine(tuple(rows), frozenset(ends))
