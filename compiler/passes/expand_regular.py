@@ -207,6 +207,7 @@ class _Expansion:
 
     def define(self, name: str, rule: Linear) -> RuleRef:
         self.linear[name] = rule
+        self.maker.finished[name] = None
         return self.maker.made.define(name, rule.expr)
 
     def rule(self, place: Place, steps: list[Step] | None, names: dict[Place, str]) -> Linear:

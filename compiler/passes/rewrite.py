@@ -34,6 +34,8 @@ class RuleMaker:
     source: Rules
     made: Rules = field(default_factory=Rules)
     owner: str = "root"
+    finished: dict[str, None] = field(default_factory=dict)
+    """Rules that lead to nothing but rules made here: nobody need look into them."""
     _numbers: dict[str, int] = field(default_factory=dict)
 
     def fresh(self) -> str:
@@ -136,6 +138,8 @@ def rewrite_grammar(
         if name in seen:
             continue
         seen[name] = None
+        if name in maker.finished:
+            continue
         if name in maker.made:
             # Made by this pass, hence rewritten already; what it refers to may not be.
             queue.extend(references(maker.made[name]))

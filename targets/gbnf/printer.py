@@ -7,8 +7,7 @@ is used; what repeats and is more than one character gets a name, as does what n
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from enum import IntEnum
+from collections.abc import Mapping
 
 from ...compiler.grammar import (
     Chars,
@@ -20,53 +19,33 @@ from ...compiler.grammar import (
     Rules,
     Sequence,
     children,
-    references,
 )
+from ...compiler.passes.linear import HOLE, Linear, Shape
 from . import spelling
+from .fragments import DEPTH, EMPTY_TEXT, GROUP, INLINE, MARK, Fragment, Level
 from .repeats import LIMIT, repeated
+from .templates import Filling, Template, filling, gaps, is_open, template
 
-INLINE = 60
-"""Characters up to which a rule used once is printed where it is used."""
-GROUP = 1000
-"""Characters up to which a group is printed in place."""
-DEPTH = 16
-"""Groups inside groups; deeper ones get a name."""
 SHARED_REPEAT = 20
 """Spread of a counted repeat from which it is a rule: the engine makes a rule for each step."""
 LINE = 100
 
-# Names in printed text are marked, so that they are told from the text of literals.
-MARK = "\x00"
-_NAMES = re.compile("\x00([^\x00]+)\x00")
-
-
-class Level(IntEnum):
-    """How tightly a fragment holds together."""
-
-    CHOICE = 0
-    SEQUENCE = 1
-    ATOM = 2
-    SINGLE = 3
-    """An atom that may be repeated: a name, a class, a single character."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fragment:
-    """Printed text with its level and the depth of groups in it."""
-
-    text: str
-    level: Level
-    depth: int = 0
-
-
-EMPTY_TEXT = '""'
+_NAMES = re.compile(f"{MARK}([^{MARK}]+){MARK}")
 
 
 class Printer:
-    """Prints the rules that a start expression needs."""
+    """Prints the rules that a start expression needs.
 
-    def __init__(self, rules: Rules) -> None:
+    `uses` says how often each rule is referred to; `linear` has the rules of expanded machines.
+    """
+
+    def __init__(self, rules: Rules, uses: Mapping[str, int], linear: Mapping[str, Linear]) -> None:
         self.rules = rules
+        self.uses = uses
+        self.linear = linear
+        self.fragments: dict[str, Fragment] = {}
+        self.templates: dict[tuple[int, Filling], Template | None] = {}
+        self.open: dict[int, bool] = {}
         self.bodies: dict[str, str] = {}
         self.named: dict[str, str] = {}
         self.owner = "root"
@@ -75,17 +54,7 @@ class Printer:
 
     def print(self, start: Expr) -> str:
         """All rules that `start` needs, ``root`` first, the others in order of first use."""
-        self.uses: dict[str, int] = {}
-        seen: dict[str, None] = {}
-        waiting = [start]
-        for expr in waiting:
-            for name in references(expr):
-                self.uses[name] = self.uses.get(name, 0) + 1
-                if name not in seen:
-                    seen[name] = None
-                    waiting.append(self.rules[name])
-        self.fragments: dict[str, Fragment] = {}
-        self.bodies["root"] = self._rule("root", start).text
+        self.bodies["root"] = self._walk(start, []).text
         queue: list[str] = _NAMES.findall(self.bodies["root"])
         order: dict[str, None] = {"root": None}
         back = {new: old for old, new in self.renamed.items()}
@@ -95,7 +64,7 @@ class Printer:
             order[name] = None
             if name not in self.bodies:
                 source = back[name] if name in back else name
-                self.bodies[name] = self._rule(source, self.rules[source]).text
+                self.bodies[name] = self._named(source).text
             queue.extend(_NAMES.findall(self.bodies[name]))
         return "".join(_line(name, self.bodies[name].replace(MARK, "")) for name in order)
 
@@ -115,12 +84,19 @@ class Printer:
             self.bodies[name] = body
         return f"{MARK}{self.named[body]}{MARK}"
 
-    def _rule(self, owner: str, body: Expr) -> Fragment:
-        """Print one rule's body, and the bodies of the rules that may stand inside it."""
-        known = self.fragments.get(owner)
+    def _named(self, name: str) -> Fragment:
+        """Print one rule's body."""
+        known = self.fragments.get(name)
         if known is not None:
             return known
-        self.owner = owner
+        self.owner = name
+        if name in self.linear:
+            return self._linear(name)
+        return self._walk(self.rules[name], [])
+
+    def _walk(self, body: Expr, filled: list[Fragment]) -> Fragment:
+        """Print an expression, and the bodies of the rules that may stand inside it. `filled` is
+        what stands in its holes."""
         done: dict[int, Fragment] = {}
         stack: list[tuple[Expr, bool]] = [(body, False)]
         while stack:
@@ -128,31 +104,71 @@ class Printer:
             if id(node) in done:
                 continue
             if isinstance(node, RuleRef):
-                inner = self._inside(node)
-                if inner is None:
-                    done[id(node)] = self._reference(node.name)
+                name = node.name
+                if name.startswith(HOLE):
+                    done[id(node)] = filled[int(name[1:])]
                 elif ready:
-                    fragment = done[id(inner)]
-                    self.fragments[node.name] = fragment
-                    short = len(fragment.text) <= INLINE
-                    done[id(node)] = fragment if short else self._reference(node.name)
+                    self.fragments[name] = done[id(self.rules[name])]
+                    done[id(node)] = self._reference(name)
+                elif self.uses.get(name) != 1 or name in self.fragments:
+                    done[id(node)] = Fragment(self._marked(name), Level.SINGLE)
+                elif name in self.linear:
+                    self._linear(name)
+                    done[id(node)] = self._reference(name)
                 else:
-                    stack += [(node, True), (inner, False)]
+                    stack += [(node, True), (self.rules[name], False)]
             elif ready or not (kids := children(node)):
                 done[id(node)] = self._fragment(node, done)
             else:
                 stack.append((node, True))
-                stack.extend((kid, False) for kid in reversed(kids))
+                stack.extend([(kid, False) for kid in kids[::-1]])
         return done[id(body)]
 
-    def _inside(self, node: RuleRef) -> Expr | None:
-        """The body of a rule that may be printed where it is used: of one that is used once."""
-        if self.uses.get(node.name) != 1 or node.name in self.fragments:
+    def _linear(self, name: str) -> Fragment:
+        """Print a rule of a machine, after those that only it refers to."""
+        fragments, uses = self.fragments, self.uses
+        stack = [name]
+        while stack:
+            rule = self.linear[stack[-1]]
+            waiting = [n for n in rule.names if uses[n] == 1 and n not in fragments]
+            if waiting:
+                stack.extend(reversed([n for n in rule.references() if n in waiting]))
+            else:
+                fragments[stack.pop()] = self._filled(rule)
+        return fragments[name]
+
+    def _filled(self, rule: Linear) -> Fragment:
+        parts = [self._reference(name) for name in rule.names]
+        key = (id(rule.shape), filling(parts))
+        if key not in self.templates:
+            self.templates[key] = self._template(rule.shape, key[1])
+        known = self.templates[key]
+        fragment = known.fill(parts) if known is not None else None
+        return fragment if fragment is not None else self._walk(rule.shape.expr, parts)
+
+    def _template(self, shape: Shape, filled: Filling) -> Template | None:
+        """A shape printed for a way to fill its holes; None where the texts themselves matter."""
+        if is_open(shape) and any(level != Level.SINGLE for level, _, _ in filled):
             return None
-        return self.rules[node.name]
+        number, named = self.numbers.get(self.owner, 0), len(self.named)
+        found = template(self._walk(shape.expr, gaps(filled)), filled)
+        if found is None:
+            # Names that were given on the way are taken back.
+            self.numbers[self.owner] = number
+            while len(self.named) > named:
+                del self.bodies[self.named.popitem()[1]]
+        return found
+
+    def _marked(self, name: str) -> str:
+        return f"{MARK}{self.renamed.get(name, name)}{MARK}"
 
     def _reference(self, name: str) -> Fragment:
-        return Fragment(f"{MARK}{self.renamed.get(name, name)}{MARK}", Level.SINGLE)
+        """A rule's name; its body where it is short and used once."""
+        if self.uses[name] == 1:
+            fragment = self.fragments[name]
+            if len(fragment.text) <= INLINE:
+                return fragment
+        return Fragment(self._marked(name), Level.SINGLE)
 
     def _fragment(self, node: Expr, done: dict[int, Fragment]) -> Fragment:
         match node:
