@@ -43,8 +43,10 @@ from ..ir import (
     UnionValue,
     Value,
 )
+from ..json_schema.json_values import is_container
 from ..origin import Origin
 from ..regular.language import Language
+from .constant import constant
 from .heights import heights, needed
 from .layout import BARE_KEY_STOPS, Layout
 from .scalars import number
@@ -112,7 +114,7 @@ class ValueLowering:
             case IntegerValue() | NumberValue():
                 return number(value, self.shared, floats=self.layout.float_integers)
             case EnumValue():
-                return self.texts.enum(value)
+                return self._enum(value, depth)
             case ArrayValue() | ObjectValue():
                 return self._container(value, depth)
             case UnionValue(options):
@@ -122,6 +124,19 @@ class ValueLowering:
                 return self._reference(name, depth)
             case _:
                 assert_never(value)
+
+    def _enum(self, value: EnumValue, depth: int) -> Expr | None:
+        """The members; containers part by part where white space may vary in them."""
+        if not self.layout.flexible or not any(map(is_container, value.values)):
+            return self.texts.enum(value)
+        found: list[Expr | None] = []
+        for member in value.values:
+            part = constant(member, value.origin)
+            found.append(
+                self.texts.enum(part) if isinstance(part, EnumValue) else self.value(part, depth)
+            )
+        options = [e for e in found if e is not None]
+        return choice(*options) if options else None
 
     def _reference(self, name: str, depth: int) -> Expr | None:
         left = depth - 1 if depth > 0 else depth
