@@ -304,8 +304,10 @@ def _split(body: Expr, maker: RuleMaker) -> tuple[Expr, Expr]:
     match body:
         case Literal():
             return body, EMPTY
-        case Sequence((Literal() as head, *rest)):
-            return head, _short(flatten(tuple(rest)), maker)
+        case Sequence((Literal() as head, rest)):
+            return head, _short(rest, maker)
+        case Sequence((Literal() as head, *_)):
+            return head, _short(flatten(body.items[1:]), maker)
         case _:
             return EMPTY, _short(body, maker)
 

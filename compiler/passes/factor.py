@@ -30,17 +30,20 @@ def factor(options: tuple[Expr, ...]) -> Expr:
     stack = list(reversed(options))
     while stack:
         option = stack.pop()
-        match option:
-            case Choice(options=inner):
-                stack.extend(reversed(inner))
-            case Literal(text):
-                entries.append((text, EMPTY))
-            case Sequence(()):
-                entries.append(("", EMPTY))
-            case Sequence((Literal(text), *rest)):
-                entries.append((text, rest[0] if len(rest) == 1 else Sequence(tuple(rest))))
-            case _:
-                others.append(option)
+        if isinstance(option, Literal):
+            entries.append((option.text, EMPTY))
+        elif isinstance(option, Choice):
+            stack += option.options[::-1]
+        elif not isinstance(option, Sequence):
+            others.append(option)
+        elif not (items := option.items):
+            entries.append(("", EMPTY))
+        elif isinstance(head := items[0], Literal):
+            entries.append((head.text, items[1] if len(items) == 2 else Sequence(items[1:])))
+        else:
+            others.append(option)
+    if not entries:
+        return _choice(others)
     # Python's sort is stable, so equal texts keep the order of their options.
     entries.sort(key=_text)
     return _choice([*_trie(entries), *others])
@@ -92,17 +95,16 @@ def _close(path: list[_Node], text: str, depth: int) -> None:
 
 
 def _prefixed(text: str, rest: Expr) -> Expr:
-    match rest:
-        case Sequence(()):
-            return Literal(text)
-        case Literal(more):
-            return Literal(text + more)
-        case Sequence((Literal(more), *tail)):
-            return Sequence((Literal(text + more), *tail))
-        case Sequence(items):
-            return Sequence((Literal(text), *items))
-        case _:
-            return Sequence((Literal(text), rest))
+    if isinstance(rest, Literal):
+        return Literal(text + rest.text)
+    if not isinstance(rest, Sequence):
+        return Sequence((Literal(text), rest))
+    items = rest.items
+    if not items:
+        return Literal(text)
+    if isinstance(head := items[0], Literal):
+        return Sequence((Literal(text + head.text), *items[1:]))
+    return Sequence((Literal(text), *items))
 
 
 def _common(a: str, b: str) -> int:
@@ -129,21 +131,20 @@ def _choice(options: list[Expr]) -> Expr:
     plain: set[Expr] = set()
     same: set[int] = set()
     for option in options:
-        match option:
-            case Chars(ranges=more):
-                new: Ranges = more
-            case Literal(text) if len(text) == 1:
-                new = ((ord(text), ord(text)),)
-            case Literal() | RuleRef() | Sequence(()):
-                if option not in plain:
-                    plain.add(option)
-                    kept.append(option)
-                continue
-            case _:
-                if id(option) not in same:
-                    same.add(id(option))
-                    kept.append(option)
-                continue
+        if isinstance(option, Chars):
+            new: Ranges = option.ranges
+        elif isinstance(option, Literal) and len(option.text) == 1:
+            new = ((ord(option.text), ord(option.text)),)
+        elif isinstance(option, Literal | RuleRef) or option == EMPTY:
+            if option not in plain:
+                plain.add(option)
+                kept.append(option)
+            continue
+        else:
+            if id(option) not in same:
+                same.add(id(option))
+                kept.append(option)
+            continue
         if where < 0:
             where = len(kept)
             kept.append(option)

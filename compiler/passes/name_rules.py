@@ -7,6 +7,7 @@ other names after a text was checked. What is written out must not tell the diff
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from ..grammar import Expr, Grammar, RuleRef, Rules
 from .rewrite import built_rules, rewrite
@@ -17,12 +18,7 @@ _NUMBERS = re.compile(r"(?:-[0-9]+)+$")
 def name_rules(grammar: Grammar) -> Grammar:
     """The same grammar, its rules named by their place in it."""
     bodies = built_rules(grammar)
-    names: dict[str, str] = {}
-    counts: dict[str, int] = {}
-    for name in bodies:
-        base = _NUMBERS.sub("", name)
-        counts[base] = counts.get(base, 0) + 1
-        names[name] = base if counts[base] == 1 else f"{base}-{counts[base]}"
+    names = rule_names(bodies)
     memo: dict[int, tuple[Expr, Expr]] = {}
 
     def change(node: Expr) -> Expr:
@@ -36,3 +32,14 @@ def name_rules(grammar: Grammar) -> Grammar:
         rules.define(names[name], renamed(body))
     armed = None if grammar.armed is None else renamed(grammar.armed)
     return Grammar(rules, renamed(grammar.start), armed)
+
+
+def rule_names(bodies: Iterable[str]) -> dict[str, str]:
+    """New names for rules given in order of first use."""
+    names: dict[str, str] = {}
+    counts: dict[str, int] = {}
+    for name in bodies:
+        base = _NUMBERS.sub("", name)
+        counts[base] = counts.get(base, 0) + 1
+        names[name] = base if counts[base] == 1 else f"{base}-{counts[base]}"
+    return names

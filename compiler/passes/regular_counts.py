@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TypeVar
 
 from .regular_edges import Edges
+
+Node = TypeVar("Node", bound=Hashable)
 
 
 class Counts:
@@ -113,12 +117,12 @@ class _Window:
         return frozenset(found)
 
 
-def components(graph: dict[int, list[int]]) -> list[list[int]]:
+def components(graph: Mapping[Node, Iterable[Node]]) -> list[list[Node]]:
     """Strongly connected components, each after all that it leads to (Tarjan)."""
-    index: dict[int, int] = {}
-    low: dict[int, int] = {}
-    held: dict[int, None] = {}
-    found: list[list[int]] = []
+    index: dict[Node, int] = {}
+    low: dict[Node, int] = {}
+    held: dict[Node, None] = {}
+    found: list[list[Node]] = []
     for root in graph:
         if root in index:
             continue

@@ -8,18 +8,21 @@ from dataclasses import dataclass, field
 from ..grammar import (
     EMPTY,
     Capture,
+    Chars,
     Choice,
+    Cut,
     Expr,
     Grammar,
     Literal,
     Member,
     Members,
+    Regular,
     Repeat,
     RuleRef,
     Rules,
     Sequence,
+    Token,
     children,
-    references,
 )
 
 
@@ -55,11 +58,15 @@ class RuleMaker:
         return self.made.define(self.fresh(), expr)
 
 
+LEAVES = frozenset({Literal, RuleRef, Chars, Token, Regular, Cut})
+"""Types without children, told by a look-up where there are many nodes."""
+
+
 def with_children(expr: Expr, kids: tuple[Expr, ...]) -> Expr:
     """The same node over other children, given in the order of :func:`children`."""
+    if isinstance(expr, Sequence):
+        return Sequence(kids)
     match expr:
-        case Sequence():
-            return Sequence(kids)
         case Choice():
             return Choice(kids)
         case Repeat(min=low, max=high):
@@ -84,43 +91,77 @@ def rewrite(expr: Expr, change: Callable[[Expr], Expr], memo: dict[int, tuple[Ex
     """`change` applied to every node, children first. References are leaves.
 
     `memo` maps the identity of a node to the node and its result, so that what is shared stays
-    shared; the node is kept there so that its identity stays its own.
+    shared; the node is kept there so that its identity stays its own. Leaves that stay as they are
+    are not in it.
     """
-    stack: list[tuple[Expr, bool]] = [(expr, False)]
+    # A node is met again, below a None, when its children are done.
+    stack: list[Expr | None] = [expr]
     while stack:
-        node, ready = stack.pop()
-        if id(node) in memo:
-            continue
-        kids = children(node)
-        if not kids:
-            memo[id(node)] = (node, change(node))
-        elif not ready:
-            stack.append((node, True))
-            stack.extend((kid, False) for kid in reversed(kids))
-        else:
-            new = tuple([memo[id(kid)][1] for kid in kids])
-            same = all(a is b for a, b in zip(kids, new, strict=True))
-            memo[id(node)] = (node, change(node if same else with_children(node, new)))
-    return memo[id(expr)][1]
+        node = stack.pop()
+        if node is None:
+            node = stack.pop()
+            assert node is not None
+            kids = children(node)
+            new = tuple([memo[id(kid)][1] if id(kid) in memo else kid for kid in kids])
+            for old, kid in zip(kids, new, strict=True):
+                if old is not kid:
+                    memo[id(node)] = (node, change(with_children(node, new)))
+                    break
+            else:
+                memo[id(node)] = (node, change(node))
+        elif id(node) not in memo:
+            kids = () if type(node) in LEAVES else children(node)
+            if kids:
+                stack += (node, None)
+                stack += kids[::-1]
+            elif (leaf := change(node)) is not node:
+                memo[id(node)] = (node, leaf)
+    return memo[id(expr)][1] if id(expr) in memo else expr
 
 
 def built_rules(grammar: Grammar) -> dict[str, Expr]:
     """Every rule that is reachable, built, in order of first use; undefined ones are left out."""
-    queue = [*references(grammar.start)]
+    queue = mentioned(grammar.start)
     if grammar.armed is not None:
-        queue += references(grammar.armed)
+        queue += mentioned(grammar.armed)
     found: dict[str, Expr] = {}
     for name in queue:
         if name not in found and name in grammar.rules:
             found[name] = grammar.rules[name]
-            queue.extend(references(found[name]))
+            queue += mentioned(found[name])
     return found
 
 
+def mentioned(expr: Expr, repeats: list[Repeat] | None = None) -> list[str]:
+    """The names of the rules in `expr`, left to right, repeats included.
+
+    Its `Repeat` nodes are added to `repeats`.
+    """
+    names: list[str] = []
+    stack: list[Expr] = [expr]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, RuleRef):
+            names.append(node.name)
+        elif isinstance(node, Sequence):
+            stack += node.items[::-1]
+        elif type(node) not in LEAVES:
+            if repeats is not None and isinstance(node, Repeat):
+                repeats.append(node)
+            stack += children(node)[::-1]
+    return names
+
+
 def rewrite_grammar(
-    grammar: Grammar, change: Callable[[Expr, RuleMaker], Expr], maker: RuleMaker | None = None
+    grammar: Grammar,
+    change: Callable[[Expr, RuleMaker], Expr],
+    maker: RuleMaker | None = None,
+    built: bool = False,
 ) -> Grammar:
-    """`change` applied to every node of every rule that is reachable, in order of first use."""
+    """`change` applied to every node of every rule that is reachable, in order of first use.
+
+    `built` says that every rule has been built, as :func:`built_rules` does.
+    """
     maker = maker or RuleMaker(grammar.rules)
     memo: dict[int, tuple[Expr, Expr]] = {}
 
@@ -128,12 +169,13 @@ def rewrite_grammar(
         return rewrite(expr, lambda node: change(node, maker), memo)
 
     # Building a rule may define others, whose names must be known before new ones are given out.
-    built_rules(grammar)
+    if not built:
+        built_rules(grammar)
     maker.owner = "root"
     start = whole(grammar.start)
     armed = None if grammar.armed is None else whole(grammar.armed)
     seen: dict[str, None] = {}
-    queue = [*references(start), *(references(armed) if armed is not None else ())]
+    queue = mentioned(start) + (mentioned(armed) if armed is not None else [])
     for name in queue:
         if name in seen:
             continue
@@ -142,33 +184,38 @@ def rewrite_grammar(
             continue
         if name in maker.made:
             # Made by this pass, hence rewritten already; what it refers to may not be.
-            queue.extend(references(maker.made[name]))
+            queue += mentioned(maker.made[name])
         elif name in grammar.rules:
             maker.owner = name
             body = whole(grammar.rules[name])
             maker.made.define(name, body)
-            queue.extend(references(body))
+            queue += mentioned(body)
     return Grammar(maker.made, start, armed)
 
 
 def flatten(items: tuple[Expr, ...]) -> Expr:
     """A sequence without nested ones and empty literals, adjacent literals joined."""
     flat: list[Expr] = []
-    text: list[str] = []
-    stack = list(reversed(items))
+    text = ""
+    stack: list[Expr] = [*items[::-1]]
     while stack:
         item = stack.pop()
-        if isinstance(item, Sequence):
-            stack.extend(reversed(item.items))
-        elif isinstance(item, Literal):
-            text.append(item.text)
+        if isinstance(item, Literal):
+            if flat and isinstance(last := flat[-1], Literal):
+                # Texts are collected, so that many of them cost no more than all.
+                text = text or last.text
+                text += item.text
+            elif item.text:
+                flat.append(item)
+        elif isinstance(item, Sequence):
+            stack += item.items[::-1]
         else:
-            if joined := "".join(text):
-                flat.append(Literal(joined))
-            text.clear()
+            if text:
+                flat[-1] = Literal(text)
+                text = ""
             flat.append(item)
-    if joined := "".join(text):
-        flat.append(Literal(joined))
+    if text:
+        flat[-1] = Literal(text)
     if not flat:
         return EMPTY
     return flat[0] if len(flat) == 1 else Sequence(tuple(flat))

@@ -19,7 +19,6 @@ from ..grammar import (
     Repeat,
     RuleRef,
     Sequence,
-    children,
 )
 from .check_left_recursion import check_left_recursion, find_left_recursion
 from .check_loops import check_loops
@@ -28,6 +27,9 @@ from .graph import build_graph, graph_of
 from .linear import Linear
 from .nullable import nullable
 from .regular_counts import components
+from .rewrite import mentioned
+
+NOTHING: list[str] = []
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,10 +51,10 @@ def survey(grammar: Grammar, linear: Mapping[str, Linear]) -> Survey:
     repeats: list[Repeat] = []
     undefined = False
     waiting: list[str] = []
-    mentioned = _look(grammar.start, repeats)
+    names = mentioned(grammar.start, repeats)
     at = 0
     while True:
-        for name in mentioned:
+        for name in names:
             if name in uses:
                 uses[name] += 1
             else:
@@ -64,30 +66,12 @@ def survey(grammar: Grammar, linear: Mapping[str, Linear]) -> Survey:
         at += 1
         rule = linear.get(name)
         if rule is not None:
-            mentioned = rule.references()
+            names = rule.references()
         elif name in rules:
-            mentioned = references[name] = _look(rules[name], repeats)
+            names = references[name] = mentioned(rules[name], repeats)
         else:
             undefined = True
-            mentioned = []
-
-
-def _look(expr: Expr, repeats: list[Repeat]) -> list[str]:
-    """The names in `expr`, left to right, repeats included; its `Repeat`s are collected."""
-    names: list[str] = []
-    stack: list[Expr] = [expr]
-    while stack:
-        node = stack.pop()
-        kind = type(node)
-        if kind is Literal or kind is Chars:
-            continue
-        if isinstance(node, RuleRef):
-            names.append(node.name)
-            continue
-        if isinstance(node, Repeat):
-            repeats.append(node)
-        stack.extend(children(node)[::-1])
-    return names
+            names = []
 
 
 def check_expanded(grammar: Grammar, found: Survey, empty: Mapping[str, bool]) -> bool:
@@ -109,20 +93,15 @@ def check_expanded(grammar: Grammar, found: Survey, empty: Mapping[str, bool]) -
 
 def _empty_rules(grammar: Grammar, found: Survey, empty: Mapping[str, bool]) -> dict[str, bool]:
     """Which rules match the empty text. Checks those that lead back to themselves."""
-    names = list(found.references)
-    numbers = {name: at for at, name in enumerate(names)}
-    graph = {
-        at: [numbers[name] for name in found.references[names[at]] if name in numbers]
-        for at in range(len(names))
-    }
+    graph = {**found.references, **dict.fromkeys(empty, NOTHING)}
     known = dict(empty)
     rings: list[str] = []
     order: list[str] = []
     for component in components(graph):
         if len(component) == 1 and component[0] not in graph[component[0]]:
-            order.append(names[component[0]])
+            order += component
         else:
-            rings += [names[at] for at in sorted(component)]
+            rings += sorted(component)
     if rings:
         known.update(_check_rings(grammar, rings))
     for name in order:

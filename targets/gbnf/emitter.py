@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from ...compiler.grammar import Choice, Expr, Grammar, Members, Regular
+from ...compiler.grammar import (
+    Choice,
+    Expr,
+    Grammar,
+    Literal,
+    Members,
+    Regular,
+    RuleRef,
+    Rules,
+)
 from ...compiler.passes.expand_members import members_expr
 from ...compiler.passes.expand_regular import RegularExpander
 from ...compiler.passes.factor import factor
-from ...compiler.passes.name_rules import name_rules
+from ...compiler.passes.name_rules import rule_names
 from ...compiler.passes.nonempty import repeat_nonempty
-from ...compiler.passes.rewrite import RuleMaker, rewrite_grammar
+from ...compiler.passes.rewrite import RuleMaker, built_rules, rewrite_grammar
 from ...compiler.passes.strip_captures import strip_node
 from ...compiler.passes.survey import check_expanded, survey
 from .printer import Printer
@@ -36,10 +45,19 @@ def emit_grammar(grammar: Grammar) -> str:
 
 def expand(grammar: Grammar, regular: RegularExpander) -> Grammar:
     """The grammar in literals, classes, sequences, choices, repeats and references."""
+    bodies = built_rules(grammar)
+    named = Rules()
+    references: dict[str, RuleRef] = {}
+    for old, new in rule_names(bodies).items():
+        references[old] = named.define(new, bodies[old])
 
     def change(node: Expr, maker: RuleMaker) -> Expr:
-        node = strip_node(node, maker)
+        # Rules are renamed on the way: their bodies still say the old names.
         match node:
+            case Literal():
+                return node
+            case RuleRef(name):
+                return references.get(name, node)
             case Choice(options=options):
                 return factor(options)
             case Members():
@@ -47,6 +65,6 @@ def expand(grammar: Grammar, regular: RegularExpander) -> Grammar:
             case Regular():
                 return regular.node(node, maker)
             case _:
-                return node
+                return strip_node(node, maker)
 
-    return rewrite_grammar(name_rules(grammar), change)
+    return rewrite_grammar(Grammar(named, grammar.start), change, built=True)

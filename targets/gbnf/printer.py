@@ -44,6 +44,7 @@ class Printer:
         self.uses = uses
         self.linear = linear
         self.fragments: dict[str, Fragment] = {}
+        self.terminals: dict[Literal | Chars, Fragment] = {}
         self.templates: dict[tuple[int, Filling], Template | None] = {}
         self.open: dict[int, bool] = {}
         self.bodies: dict[str, str] = {}
@@ -98,9 +99,14 @@ class Printer:
         """Print an expression, and the bodies of the rules that may stand inside it. `filled` is
         what stands in its holes."""
         done: dict[int, Fragment] = {}
-        stack: list[tuple[Expr, bool]] = [(body, False)]
+        # A node is met again, below a None, when what is inside it is done.
+        stack: list[Expr | None] = [body]
         while stack:
-            node, ready = stack.pop()
+            node = stack.pop()
+            ready = node is None
+            if node is None:
+                node = stack.pop()
+                assert node is not None
             if id(node) in done:
                 continue
             if isinstance(node, RuleRef):
@@ -116,12 +122,14 @@ class Printer:
                     self._linear(name)
                     done[id(node)] = self._reference(name)
                 else:
-                    stack += [(node, True), (self.rules[name], False)]
+                    stack += (node, None, self.rules[name])
+            elif isinstance(node, Literal | Chars):
+                done[id(node)] = self._terminal(node)
             elif ready or not (kids := children(node)):
                 done[id(node)] = self._fragment(node, done)
             else:
-                stack.append((node, True))
-                stack.extend([(kid, False) for kid in kids[::-1]])
+                stack += (node, None)
+                stack += kids[::-1]
         return done[id(body)]
 
     def _linear(self, name: str) -> Fragment:
@@ -170,15 +178,14 @@ class Printer:
                 return fragment
         return Fragment(self._marked(name), Level.SINGLE)
 
+    def _terminal(self, node: Literal | Chars) -> Fragment:
+        known = self.terminals.get(node)
+        if known is None:
+            known = self.terminals[node] = _spelled(node)
+        return known
+
     def _fragment(self, node: Expr, done: dict[int, Fragment]) -> Fragment:
         match node:
-            case Literal(text):
-                level = Level.SINGLE if len(text) == 1 else Level.ATOM
-                return Fragment(spelling.literal(text), level)
-            case Chars(((low, high),)) if low == high:
-                return Fragment(spelling.literal(chr(low)), Level.SINGLE)
-            case Chars(ranges):
-                return Fragment(spelling.characters(ranges), Level.SINGLE)
             case Sequence(items):
                 return self._sequence([done[id(item)] for item in items])
             case Choice(options):
@@ -224,6 +231,17 @@ class Printer:
         if wide and not (text.startswith(MARK) and _NAMES.fullmatch(text)):
             return Fragment(self._name(text), Level.SINGLE)
         return Fragment(text, Level.SEQUENCE if " " in text else Level.ATOM)
+
+
+def _spelled(node: Literal | Chars) -> Fragment:
+    match node:
+        case Literal(text):
+            level = Level.SINGLE if len(text) == 1 else Level.ATOM
+            return Fragment(spelling.literal(text), level)
+        case Chars(((low, high),)) if low == high:
+            return Fragment(spelling.literal(chr(low)), Level.SINGLE)
+        case Chars(ranges):
+            return Fragment(spelling.characters(ranges), Level.SINGLE)
 
 
 def _line(name: str, body: str) -> str:

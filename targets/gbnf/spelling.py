@@ -6,6 +6,8 @@ Escapes are those of llama.cpp's ``parse_char``: ``\\n \\r \\t \\\\ \\"``, ``\\x
 
 from __future__ import annotations
 
+import re
+
 from ...compiler.grammar import MAX_CODE_POINT, SURROGATES, Ranges
 
 NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
@@ -28,10 +30,16 @@ def escape(character: str, special: frozenset[str]) -> str:
 
 def literal(text: str) -> str:
     """`text` in double quotes."""
-    return '"' + "".join([escape(c, _QUOTE) for c in text]) + '"'
+    return '"' + _ESCAPED.sub(_escape_match, text) + '"'
 
 
 _QUOTE = frozenset('"')
+# Every character but the printable ones of ASCII without quote and backslash.
+_ESCAPED = re.compile(r"[^ !#-\[\]-~]")
+
+
+def _escape_match(match: re.Match[str]) -> str:
+    return escape(match.group(), _QUOTE)
 
 
 def characters(ranges: Ranges) -> str:
