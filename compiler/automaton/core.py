@@ -11,7 +11,7 @@ Heads are tuples ``(kind, ...)``; expressions enter as indices of :attr:`Core.ex
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from ..errors import LimitExceeded
@@ -22,8 +22,8 @@ from ..grammar import (
     Cut,
     Expr,
     Literal,
+    Machine,
     Members,
-    Ranges,
     Regular,
     Repeat,
     RuleRef,
@@ -42,7 +42,6 @@ TOKEN_BASE: Final = 256
 """Symbols below are bytes, from here on special tokens by id."""
 
 _MAX_HOPS: Final = 10_000
-_MOST_STEPS: Final = 1024
 
 Event = int
 """0 is a cut; ``slot + 1`` opens the capture of that slot, ``-(slot + 1)`` closes it."""
@@ -65,12 +64,19 @@ class Arc(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """A loop over the characters of `ranges`: at least `need` more of them, at most `left` (None:
-    no bound)."""
+    """A place inside a loop.
 
-    ranges: Ranges
+    body: what is repeated, an expression; or the machine that is walked.
+    state: the machine's state; 0 for an expression.
+    need, left: items still wanted, and allowed (None: any number).
+    tail: the continuation behind the loop.
+    """
+
+    body: Expr | Machine
+    state: int
     need: int
     left: int | None
+    tail: int
 
 
 class Expansion(NamedTuple):
@@ -102,7 +108,6 @@ class Core:
         self.rules = rules
         self.captures = captures
         self.specials = specials or {}
-        self._classes: dict[int, Ranges] = {}
         self._cell_loops: dict[int, Loop | None] = {}
         self.max_cells = max_cells
         self.slots: list[Slot] = []
@@ -227,77 +232,47 @@ class Core:
     # Loops ----------------------------------------------------------------------------------
 
     def loop(self, cell: int) -> Loop | None:
-        """The loop that the continuation is inside of, if the characters of a class lead around
-        it and nowhere else."""
+        """The loop the continuation stands in, if no byte can both go on in it and leave it."""
         if cell not in self._cell_loops:
             self._cell_loops[cell] = self._loop(cell)
         return self._cell_loops[cell]
 
     def _loop(self, cell: int) -> Loop | None:
-        head, _ = self._cells[cell]
+        head, tail = self._cells[cell]
         if cell == END:
             return None
         if head[0] == _REPEAT:
-            ranges, need, left = self._item_class(head[1]), head[2], head[3]
-        elif head[0] == _REGULAR:
-            _, index, state, need, left = head
-            expr = self.exprs[index]
+            _, index, need, left = head
+            item = self.exprs[index]
+            while isinstance(item, RuleRef):
+                item = self.rules[item.name]
+            loop = Loop(item, 0, need, left, self._settled(tail))
+            around = self.expand(self._cell((_EXPR, index), END)).arcs
+        elif head[0] == _REGULAR and head[3:] == (0, None):
+            expr = self.exprs[head[1]]
             assert isinstance(expr, Regular)
-            row = expr.machine.transitions[state]
-            ranges = _merged(tuple((a, b) for a, b, t, c in row if t == state and c))
-            if left is not None:
-                left = self._live_steps(expr, state, need, left)
+            loop = Loop(expr.machine, head[2], 0, None, self._settled(tail))
+            around = self._machine_arcs(expr.machine)
         else:
             return None
-        if not ranges or left == 0:
+        leaving = self.expand(loop.tail).arcs
+        if any(a.low <= b.high and b.low <= a.high for a in around for b in leaving):
             return None
-        around = self.shift(cell, 1)
-        others = [
-            (arc.low, arc.high)
-            for arc in self.expand(cell).arcs
-            if arc.target != around and self._cells[arc.target][1] != around
-        ]
-        ranges = _without_leads(ranges, others)
-        return Loop(ranges, need, left) if ranges else None
+        return loop
 
-    def _live_steps(self, expr: Regular, state: int, need: int, left: int) -> int:
-        """How many characters a machine's loop can take so that the text can still end in time."""
-        alive = liveness(expr.machine).live
-        steps = 0
-        while steps < min(left, _MOST_STEPS) and alive(
-            state, max(need - steps - 1, 0), left - steps - 1
-        ):
-            steps += 1
-        return steps
+    def _machine_arcs(self, machine: Machine) -> tuple[Arc, ...]:
+        """The first bytes of all that a machine reads from where it may end."""
+        return tuple(
+            Arc(*sequence[0], END, ())
+            for state in machine.accepting
+            for low, high, _, _ in machine.transitions[state]
+            for sequence in byte_sequences(((low, high),))
+        )
 
-    def shift(self, cell: int, count: int) -> int:
-        """The continuation after `count` more characters of its loop."""
+    def shorter(self, cell: int, left: int) -> int:
+        """The same place of a counted loop with `left` more items at most."""
         head, tail = self._cells[cell]
-        need, left = max(head[-2] - count, 0), head[-1]
-        rest = None if left is None else left - count
-        if head[0] == _REPEAT:
-            return tail if rest == 0 else self._cell((*head[:-2], need, rest), tail)
-        _, index, state, _, _ = head
-        return self._cell((_REGULAR, index, state, *self._window(index, state, need, rest)), tail)
-
-    def _item_class(self, index: int) -> Ranges:
-        """The characters that are an item by themselves, where an item is one of a choice."""
-        if index not in self._classes:
-            self._classes[index] = self._find_class(index)
-        return self._classes[index]
-
-    def _find_class(self, index: int) -> Ranges:
-        expr: Expr = self.exprs[index]
-        for _ in range(_MAX_HOPS):
-            if isinstance(expr, RuleRef):
-                expr = self.rules[expr.name]
-            elif isinstance(expr, Capture):
-                expr = expr.item
-            else:
-                break
-        options = expr.options if isinstance(expr, Choice) else (expr,)
-        found = [r for o in options if isinstance(o, Chars) for r in o.ranges]
-        return _merged(tuple(found))
+        return self._cell((*head[:-1], left), tail)
 
     # Expansion ------------------------------------------------------------------------------
 
@@ -539,51 +514,3 @@ class Core:
         if kind == _MEMBERS and plan.may_end(state):
             out.append(tail)
         return out
-
-
-def _merged(ranges: Ranges) -> Ranges:
-    """The union of ranges, sorted, neighbours joined."""
-    out: list[tuple[int, int]] = []
-    for low, high in sorted(ranges):
-        if out and low <= out[-1][1] + 1:
-            out[-1] = (out[-1][0], max(high, out[-1][1]))
-        else:
-            out.append((low, high))
-    return tuple(out)
-
-
-def _without_leads(ranges: Ranges, leads: list[tuple[int, int]]) -> Ranges:
-    """The characters of a class whose first byte lies in none of `leads`."""
-    out: list[tuple[int, int]] = []
-    if not leads:
-        return ranges
-    for low, high in ranges:
-        for sequence in byte_sequences(((low, high),)):
-            first = sequence[0]
-            free = _minus(first, leads)
-            for a, b in free:
-                span = ((a, b), *sequence[1:])
-                out.append((_decode(x[0] for x in span), _decode(x[1] for x in span)))
-    return _merged(tuple(out))
-
-
-def _minus(span: tuple[int, int], holes: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The parts of a range that none of `holes` touches."""
-    parts = [span]
-    for low, high in holes:
-        rest = []
-        for a, b in parts:
-            if high < a or b < low:
-                rest.append((a, b))
-                continue
-            if a < low:
-                rest.append((a, low - 1))
-            if high < b:
-                rest.append((high + 1, b))
-        parts = rest
-    return parts
-
-
-def _decode(data: Iterable[int]) -> int:
-    """The code point of a well-formed UTF-8 sequence."""
-    return ord(bytes(data).decode("utf-8"))

@@ -6,12 +6,9 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..errors import CalligramError
-from ..grammar import Ranges
-from .slices import Slice
+from ..grammar import Expr, Machine
+from .slices import LoopTable, Slice
 from .trie import TokenTrie, TrieNode
 
 
@@ -61,8 +58,8 @@ class Vocabulary:
                 )
 
         # Shared by all the automata over this vocabulary, see slices.py.
-        self.slices: dict[tuple[TrieNode, Ranges], Slice] = {}
-        self.tables: dict[Ranges, NDArray[np.int16]] = {}
+        self.slices: dict[tuple[TrieNode, LoopTable, int], Slice] = {}
+        self.tables: dict[Expr | Machine, LoopTable | None] = {}
 
     def __len__(self) -> int:
         return len(self.tokens)

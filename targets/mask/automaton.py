@@ -14,23 +14,26 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...compiler.automaton.core import TOKEN_BASE
+from ...compiler.automaton.core import TOKEN_BASE, Loop
 from ...compiler.automaton.recogniser import DEAD, Recogniser
-from ...compiler.grammar import Grammar, Ranges
-from ...compiler.vocabulary.slices import Slice, loop_table
+from ...compiler.grammar import Grammar, Machine
+from ...compiler.vocabulary.slices import LoopTable, Slice, item_table, machine_table
 from ...compiler.vocabulary.trie import TrieNode
 from ...compiler.vocabulary.vocabulary import Vocabulary
 from .matcher import Matcher
 
 Row = NDArray[np.uint32]
-Pending = list[tuple[TrieNode, int, bool]]
-"""Nodes to walk, each with a configuration and whether its loop may be sliced."""
+Pending = list[tuple[TrieNode, int]]
+"""Nodes to walk, each with a configuration."""
 
 ENDED: Final = -1
 """The state of a sequence that has taken an end token."""
 
 _SLICE_FROM: Final = 48
 """Tokens below a node from which on a slice pays."""
+
+_WIDE: Final = 20
+"""Characters that a machine's state must be able to read for a slice to pay."""
 
 MAX_ROW_BYTES: Final = 512 * 1024 * 1024
 """Rows kept by one automaton; beyond, they are forgotten and made anew."""
@@ -110,14 +113,12 @@ class MaskAutomaton:
         return row
 
     def _canonical(self, cell: int) -> int:
-        """The same continuation where counts are so large that no token can tell."""
+        """The same continuation where a count is so large that no token can tell."""
         loop = self.core.loop(cell)
-        if loop is None or loop.left is None:
+        enough = 2 * self.vocabulary.longest
+        if loop is None or loop.left is None or loop.left <= enough or loop.need:
             return cell
-        longest = self.vocabulary.longest
-        if loop.left <= 2 * longest or loop.need:
-            return cell
-        return self.core.shift(cell, loop.left - 2 * longest)
+        return self.core.shorter(cell, enough)
 
     def _union(self, masks: list[Row], ids: list[int]) -> Row:
         words = self.vocabulary.words
@@ -141,17 +142,18 @@ class MaskAutomaton:
     def _walk(self, root: TrieNode, cell: int, masks: list[Row], ids: list[int]) -> None:
         """Collect the tokens below a trie node that can be read from a continuation."""
         core, recogniser = self.core, self.recogniser
-        stack: Pending = [(root, recogniser.configuration((cell,)), True)]
+        stack: Pending = [(root, recogniser.configuration((cell,)))]
         while stack:
-            node, config, may_slice = stack.pop()
-            if may_slice and node.size > _SLICE_FROM:
+            node, config = stack.pop()
+            if node.size > _SLICE_FROM:
                 cells = recogniser.threads(config)
                 if len(cells) > 1:
-                    stack += [(node, recogniser.configuration((c,)), True) for c in cells]
+                    stack += [(node, recogniser.configuration((c,))) for c in cells]
                     continue
                 loop = core.loop(cells[0])
-                if loop is not None and _large(loop.ranges):
-                    self._slice(node, cells[0], masks, stack)
+                table = None if loop is None else self._table(loop)
+                if loop is not None and table is not None:
+                    self._slice(node, loop, table, masks, stack)
                     continue
             children = node.children
             arcs = recogniser.arcs(config)
@@ -168,36 +170,33 @@ class MaskAutomaton:
                 if nxt != DEAD:
                     ids += child.ids
                     if child.size:
-                        stack.append((child, nxt, True))
+                        stack.append((child, nxt))
 
-    def _slice(self, node: TrieNode, cell: int, masks: list[Row], stack: Pending) -> None:
+    def _slice(
+        self, node: TrieNode, loop: Loop, table: LoopTable, masks: list[Row], stack: Pending
+    ) -> None:
         """A node below which most tokens go around one loop."""
-        core, recogniser = self.core, self.recogniser
-        loop = core.loop(cell)
-        assert loop is not None
-        part = self._part(node, loop.ranges)
-        masks.append(part.mask(loop.left))
-        uniform = loop.need == 0 and (loop.left is None or loop.left > part.most)
-        for count in [None] if uniform else part.exit_counts():
-            if count is not None and loop.left is not None and count > loop.left:
-                continue
-            rests = part.exits(count)
-            if rests is not None:
-                after = cell if not count else core.shift(cell, count)
-                # No rest begins inside the loop, so its first byte is walked, not sliced.
-                stack.append((rests.root, recogniser.configuration((after,)), False))
-
-    def _part(self, node: TrieNode, ranges: Ranges) -> Slice:
-        """The slice of a node and a class, made once a vocabulary."""
+        start = table.start[loop.state]
         slices = self.vocabulary.slices
-        key = (node, ranges)
-        found = slices.get(key)
-        if found is None:
-            table = self.vocabulary.tables.get(ranges)
-            if table is None:
-                table = self.vocabulary.tables[ranges] = loop_table(ranges)
-            found = slices[key] = Slice(node, table, self.vocabulary.words)
-        return found
+        key = (node, table, start)
+        part = slices.get(key)
+        if part is None:
+            part = slices[key] = Slice(node, table, start, self.vocabulary.words)
+        masks.append(part.mask(loop.left))
+        rests = part.exits(loop.need, loop.left)
+        if rests is not None:
+            stack.append((rests.root, self.recogniser.configuration((loop.tail,))))
+
+    def _table(self, loop: Loop) -> LoopTable | None:
+        """The loop's byte automaton, made once a vocabulary."""
+        tables = self.vocabulary.tables
+        if loop.body not in tables:
+            if isinstance(loop.body, Machine):
+                wide = any(len(row) and _width(row) >= _WIDE for row in loop.body.transitions)
+                tables[loop.body] = machine_table(loop.body) if wide else None
+            else:
+                tables[loop.body] = item_table(loop.body)
+        return tables[loop.body]
 
     # Transitions ------------------------------------------------------------------------------
 
@@ -258,6 +257,6 @@ class MaskAutomaton:
         return bytes(out)
 
 
-def _large(ranges: Ranges) -> bool:
-    """Does a class hold so many characters that a slice pays?"""
-    return sum(high - low + 1 for low, high in ranges) >= 10
+def _width(row: tuple[tuple[int, int, int, int], ...]) -> int:
+    """How many characters a machine's state can read."""
+    return sum(high - low + 1 for low, high, _, _ in row)
