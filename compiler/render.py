@@ -5,6 +5,7 @@ What the notation cannot carry is refused (code ``not-carryable``), never altere
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,12 +19,15 @@ from .lower.kinds import body_stops, kind_of, kind_parts
 from .lower.layout import Gaps, Layout, value_layout
 from .lower.shape import Shape, shapes
 from .lower.spelling import StringStyle, raw_fits
+from .lower.turn import MAX_INDEX_DIGITS
 from .lower.writer import Writer, not_carryable, write_string
 from .membership import contains
 from .origin import Origin, did_you_mean
 from .regular.language import Language
 from .spec import DialectSpec, ToolKindSpec
 from .template import Hole
+
+_INDEX = re.compile(rf"0|[1-9][0-9]{{0,{MAX_INDEX_DIGITS - 1}}}")
 
 
 class CallRenderer:
@@ -122,7 +126,7 @@ class CallRenderer:
                 case Hole(name="args"):
                     parts.append(self._arguments(dict(arguments), tool, origin))
                 case Hole(name="index"):
-                    parts.append(str(self.shape.call_id.base + index))
+                    parts.append(self._number(call, index))
                 case _:
                     parts.append(self._identity(call, index, at))
         return "".join(parts)
@@ -136,6 +140,13 @@ class CallRenderer:
         ):
             raise not_carryable(f"the name {name!r} would be ended early", origin)
         return name
+
+    def _number(self, call: Mapping[str, Any], index: int) -> str:
+        """The call's number: its id where that is one, else counted from the base."""
+        given = call.get("id")
+        if isinstance(given, str) and _INDEX.fullmatch(given):
+            return given
+        return str(self.shape.call_id.base + index)
 
     def _identity(self, call: Mapping[str, Any], index: int, at: Origin) -> str:
         """The call's id if it has one of the right form, else one made of its position."""

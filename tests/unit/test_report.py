@@ -1,56 +1,72 @@
-"""The report: one status a keyword, and where default bounds narrow."""
+"""The enforcement report."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
-import pytest
-
 import calligram
+from calligram import Bounds
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "text": {"type": "string"},
+        "code": {"type": "string", "pattern": "^[a-z]{2}$"},
+        "list": {"type": "array", "items": {"type": "integer", "minimum": 0}},
+        "any": {},
+    },
+    "required": ["text"],
+}
 
 
-def findings(schema: Any, **options: Any) -> dict[str, tuple[str, str]]:
-    """Pointer and keyword of what is narrowed, with how."""
-    grammar = calligram.compile_schema(schema, bounds=calligram.Bounds(), **options)
-    pointers = [(f.origin.pointer, f.keyword) for f in grammar.report.findings]
-    assert len(set(pointers)) == len(pointers)
-    return {f.origin.pointer: (f.keyword, f.how) for f in grammar.report.by_status("narrowed")}
+def grammar(**options: Any) -> Any:
+    tools = [{"name": "f", "parameters": SCHEMA}]
+    return calligram.compile_tools(tools, "mistral-args", **options)
 
 
-@pytest.mark.parametrize(
-    ("schema", "pointer", "keyword", "how"),
-    [
-        ({"type": "string"}, "", "maxLength", "at most 8192 code points by default"),
-        ({"type": "array", "items": {"type": "null"}}, "", "maxItems", "256 items by default"),
-        ({"type": "integer"}, "/type", "type", "at most 20 digits by default"),
-        ({"type": "integer", "minimum": 0}, "/type", "type", "at most 20 digits by default"),
-        ({"enum": ["a"]}, "/enum", "enum", "members in one spelling only"),
-        ({"const": "a"}, "/const", "const", "members in one spelling only"),
-        ({"type": "string", "format": "date"}, "/format", "format", "shortest spelling only"),
-        ({"type": "string", "pattern": "^a*$"}, "", "maxLength", "may repeat without end"),
-        ({}, "", "type", "untyped JSON at most 8 deep by default"),
-    ],
-)
-def test_what_narrows_is_found_at_its_keyword_or_schema(
-    schema: Any, pointer: str, keyword: str, how: str
-) -> None:
-    found = findings(schema)
-    assert found[pointer][0] == keyword
-    assert how in found[pointer][1]
+def test_each_keyword_is_reported_with_its_place() -> None:
+    report = grammar().report
+    found = {(f.keyword, f.origin.pointer): f.status for f in report.findings}
+    for pointer in ("/properties/code/pattern", "/properties/list/items/minimum", "/required"):
+        keyword = pointer.rsplit("/", 1)[-1]
+        assert (keyword, pointer) in found, pointer
+    assert {f.origin.tool for f in report.findings} == {"f"}
 
 
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"type": "string", "maxLength": 3},
-        {"type": "array", "items": {"type": "null"}, "maxItems": 3},
-        {"type": "integer", "minimum": 0, "maximum": 9},
-        {"type": "boolean"},
-    ],
-)
-def test_what_has_bounds_of_its_own_is_enforced(schema: Any) -> None:
-    assert findings(schema) == {}
+def test_default_bounds_are_narrowings_that_lifting_them_takes_away() -> None:
+    narrowed = [f.how for f in grammar().report.by_status("narrowed")]
+    for words in ("8192 code points", "256 items", "8 deep", "20 digits"):
+        assert any(words in how for how in narrowed), words
+    lifted = " ".join(f.how for f in grammar(bounds=None).report.by_status("narrowed"))
+    for words in ("code points", "256 items", "8 deep", "digits"):
+        assert words not in lifted, words
 
 
-def test_without_bounds_nothing_is_said_of_them() -> None:
-    assert not calligram.compile_schema({"type": "string"}).report.by_status("narrowed")
+def test_counts_add_up() -> None:
+    report = grammar().report
+    assert sum(report.counts().values()) == len(report.findings)
+    for status, count in report.counts().items():
+        assert len(report.by_status(status)) == count
+
+
+def test_as_json() -> None:
+    report = grammar(bounds=Bounds(string=10, calls=1)).report
+    data = json.loads(json.dumps(report.to_json()))
+    assert data["bounds"]["string"] == 10 and data["bounds"]["items"] == 256
+    assert data["longest_call_bytes"] == report.longest_call > 0
+    assert data["dropped_tools"] == []
+    assert len(data["findings"]) == len(report.findings)
+    assert grammar(bounds=None).report.to_json()["bounds"] is None
+
+
+def test_as_text() -> None:
+    text = str(grammar(bounds=Bounds(calls=1, string=10, items=2, digits=3, depth=1)).report)
+    first = text.splitlines()[0]
+    assert first.startswith("longest call: ") and first.endswith(" bytes")
+    assert "enforced" in text and "narrowed[" in text
+
+
+def test_it_is_made_once() -> None:
+    made = grammar()
+    assert made.report is made.report

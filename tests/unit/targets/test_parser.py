@@ -329,6 +329,11 @@ def test_a_counter_is_the_id() -> None:
     assert [c["id"] for c in result.calls] == ["7", "8"]
     assert codes(result) == []
     assert [c["id"] for c in result.openai()["tool_calls"]] == ["7", "8"]
+    assert kimi.grammar.render(result.calls) == later
+    for other in ("call_7", "07", "12345", 7):
+        assert kimi.grammar.render([{**rendered[0], "id": other}]) == kimi.grammar.render(
+            rendered[:1]
+        )
 
 
 ID_SPEC = (
