@@ -12,6 +12,7 @@ from .forms import Form, Goal, KeyClass, Member, Objects, Reason, Strings, Value
 from .keywords import OBJECT_KEYWORDS
 from .lookup import lookup
 from .meet_containers import objects
+from .meet_scalars import least
 from .places import Place
 
 if TYPE_CHECKING:
@@ -183,12 +184,13 @@ def _names_language(reader: Reader, goal: Goal) -> Language | None:
         elif isinstance(x, Strings):
             if x.residues:
                 reader.unsupported(x.residues[0].keyword, x.residues[0].origin)
-            lengths = _length_language(x.shortest, x.longest)
+            # A name's length is counted inside its automaton, a format's total length too.
+            language, low, high = (x.language or Language.any()).split_length()
+            low, high = max(low, x.shortest), least(high, x.longest)
+            lengths = _length_language(low, high)
             if x.language is None and lengths is None:
                 return None
-            part = x.language or lengths or Language.any()
-            if x.language is not None and lengths is not None:
-                part = x.language & lengths
+            part = language if lengths is None else language & lengths
         else:
             continue
         total = part if total is None else total | part

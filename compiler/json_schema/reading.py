@@ -9,7 +9,7 @@ from ..errors import LimitExceeded, SchemaError
 from ..findings import Finding, Status
 from ..ir import Json
 from ..origin import Origin, Problem
-from ..regular.formats import ANNOTATION_FORMATS, NOT_REGULAR
+from ..regular.formats import ANNOTATION_FORMATS, NARROWED
 from ..regular.language import Language
 from .admits import admits
 from .applicators import apply, older_ref, with_null
@@ -19,6 +19,7 @@ from .forms import ANY, Alternative, Atom, Cause, Form, Goal, Objects, Reason, S
 from .json_values import is_container, json_key
 from .keywords import ANNOTATIONS, APPLICATORS, IMPLEMENTED, UNEVALUATED, annotation_note, applies
 from .meet import meet
+from .meet_scalars import least
 from .negate import negate
 from .options import ReadOptions
 from .places import Document, Place
@@ -195,10 +196,10 @@ class Reader:
             return None
         language = Language.format(name)
         if language is not None:
+            if name in NARROWED:
+                self.found("narrowed", "format", NARROWED[name], origin)
             return language
-        if name in NOT_REGULAR:
-            how = f"'{name}' is not asserted: {NOT_REGULAR[name]}"
-        elif name in ANNOTATION_FORMATS:
+        if name in ANNOTATION_FORMATS:
             how = f"'{name}' says nothing about the text"
         elif self.options.unknown_formats == "refuse":
             self.found("refused", "format", f"unknown format '{name}'", origin)
@@ -334,13 +335,19 @@ class Reader:
         finally:
             self._probes -= 1
 
-    def empty(self, x: Alternative) -> bool:
-        """Whether the lengths and languages of a string exclude each other."""
+    def empty(self, x: Alternative, wide: bool = False) -> bool:
+        """Whether the lengths and languages of a string exclude each other.
+
+        `wide`: formats in the reading that holds all that may be called so.
+        """
         if not isinstance(x, Strings) or x.language is None:
             return False
+        language = x.language.wide if wide else x.language
         if x.shortest == 0 and x.longest is None:
-            return x.parts > 1 and x.language.is_empty
-        return not x.language.dfa.live(0, x.shortest, x.longest)
+            return x.parts > 1 and language.is_empty
+        language, low, high = language.split_length()
+        shortest, longest = max(low, x.shortest), least(high, x.longest)
+        return not language.dfa.live(0, shortest, longest)
 
     def disjoint(self, a: Form, b: Form) -> bool:
         """Whether no value satisfies both forms, as far as that can be told."""
@@ -360,7 +367,7 @@ class Reader:
         elif type(x) is not type(y) and not isinstance(x, Values) and not isinstance(y, Values):
             return True
         met = meet(Form((x,)), Form((y,)), self)
-        return all(self.empty(z) for z in met.alternatives)
+        return all(self.empty(z, wide=True) for z in met.alternatives)
 
     def _tags_of(self, x: Objects) -> dict[str, frozenset[Hashable]]:
         """The required members that have few plain values, which tell unions apart quickly."""

@@ -17,14 +17,18 @@ DATE = (
 # RFC 3339 5.6 full-time. Without :60: validators in use refuse it, and whether a leap second was
 # is no matter of form. Upper-case Z for the same reason.
 TIME = r"(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)"
+# Years and leap seconds of any kind, and what RFC 3339 5.6 and ISO 8601 leave to agreement.
+WIDE_DATE = r"\d{4}-?\d\d-?\d\d"
+WIDE_TIME = r"\d\d:?\d\d(?::?\d\d(?:[.,]\d*)?)?(?:[Zz]|[+-]\d\d:?(?:\d\d)?)?"
 
 # RFC 3339 appendix A: units in order, none left out in the middle.
 _DURATION_TIME = r"T(?:\d+H(?:\d+M(?:\d+S)?)?|\d+M(?:\d+S)?|\d+S)"
 _DURATION_DATE = r"(?:\d+D|\d+M(?:\d+D)?|\d+Y(?:\d+M(?:\d+D)?)?)"
 DURATION = rf"P(?:{_DURATION_DATE}(?:{_DURATION_TIME})?|{_DURATION_TIME}|\d+W)"
 
-# RFC 1123 2.1 on RFC 952: letters, digits, inner hyphens, labels of at most 63.
-LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+# RFC 1123 2.1 on RFC 952: letters, digits, inner hyphens, labels of at most 63. Without A-labels
+# (RFC 5890 2.3.2.1): whether what follows `xn--` is one takes Punycode to tell.
+LABEL = r"(?![Xx][Nn]--)[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 HOSTNAME = rf"{LABEL}(?:\.{LABEL})*"
 
 # RFC 5321 4.1.2 Mailbox: Dot-string or Quoted-string, at most 64 characters (4.5.3.1.1), @, Domain.
@@ -85,13 +89,17 @@ UNICODE = Repertoire(
 )
 
 
-def uri(more: Repertoire, *, absolute: bool) -> str:
-    """RFC 3986 appendix A: URI, or (not absolute) URI-reference; with `more`, RFC 3987's IRI."""
+def uri(more: Repertoire, *, absolute: bool, future: bool = False) -> str:
+    """RFC 3986 appendix A: URI, or (not absolute) URI-reference; with `more`, RFC 3987's IRI.
+
+    `future`: with IPvFuture hosts.
+    """
     plain = rf"A-Za-z0-9\-._~!$&'()*+,;={more.other}"
     encoded = "%[0-9A-Fa-f]{2}"
     pchar = rf"(?:[{plain}:@]|{encoded})"
     no_colon = rf"(?:[{plain}@]|{encoded})"
-    host = rf"(?:\[{IPV6}\]|(?:[{plain}]|{encoded})*)"
+    later = rf"|\[[vV][0-9A-Fa-f]+\.[{plain}:]+\]" if future else ""
+    host = rf"(?:\[{IPV6}\]{later}|(?:[{plain}]|{encoded})*)"
     authority = rf"(?:(?:[{plain}:]|{encoded})*@)?{host}(?::\d*)?"
     segments = f"(?:/{pchar}*)*"
     rooted = f"(?://{authority}{segments}|/(?:{pchar}+{segments})?"

@@ -3,7 +3,9 @@
 Each format is the grammar of the RFC that JSON Schema names, written as a regular expression where
 that is readable. Where two authorities disagree the narrower one holds, so that what is generated
 is valid everywhere: :data:`NARROWED` says what is left out, :data:`FORMAT_LENGTHS` which total
-lengths the RFC sets that are left to the caller's length bounds.
+lengths the RFC sets that are left to the caller's length bounds. The other way about, what is *not*
+of a format is taken from everything that any of them calls it: each narrowed format has a wide
+reading too.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from . import format_patterns as patterns
-from .idn import idn_email, idn_hostname
+from .format_regex import regex
+from .idn import MOST_CHARACTERS, MOST_LOCAL, idn_email, idn_hostname
 from .regex_compile import compile_regex
 from .table import Table
 
@@ -35,15 +38,29 @@ _PATTERNS: dict[str, str | Callable[[], str]] = {
     "relative-json-pointer": patterns.RELATIVE_JSON_POINTER,
     "idn-hostname": idn_hostname,
     "idn-email": idn_email,
+    "regex": regex,
+}
+
+_ANYTHING = r"[^]*"
+_WIDE: dict[str, str] = {
+    "date": patterns.WIDE_DATE,
+    "time": patterns.WIDE_TIME,
+    "date-time": f"{patterns.WIDE_DATE}[Tt ]{patterns.WIDE_TIME}",
+    "email": "[^]*@[^]*",
+    "idn-email": "[^]*@[^]*",
+    "hostname": r"[A-Za-z0-9_.-]*",
+    "idn-hostname": _ANYTHING,
+    "uri": patterns.uri(patterns.ASCII, absolute=True, future=True),
+    "uri-reference": patterns.uri(patterns.ASCII, absolute=False, future=True),
+    "iri": patterns.uri(patterns.UNICODE, absolute=True, future=True),
+    "iri-reference": patterns.uri(patterns.UNICODE, absolute=False, future=True),
+    "uri-template": r"[^ \"<>\\^`|]*",
+    "relative-json-pointer": rf"(?:0|[1-9]\d*)(?:[+-]\d+)?(?:#|{patterns.JSON_POINTER})",
+    "regex": _ANYTHING,
 }
 
 KNOWN_FORMATS: frozenset[str] = frozenset(_PATTERNS)
 """Formats that are enforced."""
-
-NOT_REGULAR: Mapping[str, str] = {
-    "regex": "whether a text is a regular expression depends on brackets nested to any depth",
-}
-"""Formats of JSON Schema that no automaton decides, and why."""
 
 ANNOTATION_FORMATS: frozenset[str] = frozenset(
     [
@@ -56,26 +73,32 @@ ANNOTATION_FORMATS: frozenset[str] = frozenset(
 
 FORMAT_LENGTHS: Mapping[str, tuple[int, int]] = {
     "hostname": (1, 253),
+    "idn-hostname": (1, MOST_CHARACTERS),
     "email": (3, 254),
+    "idn-email": (3, MOST_LOCAL + 1 + MOST_CHARACTERS),
 }
-"""Total lengths in code points (RFC 1123 2.1, RFC 5321 4.5.3.1.3) that the automaton does not
-count: intersect them with the schema's own length bounds."""
+"""Total lengths in code points (RFC 1123 2.1, RFC 5321 4.5.3.1.3; see :mod:`.idn`) that the
+automaton does not count: intersect them with the schema's own length bounds."""
 
 NARROWED: Mapping[str, str] = {
     "date": "years 0001 to 9999",
     "time": "upper-case Z, no leap second, with the UTC offset that RFC 3339 demands",
     "date-time": "years 0001 to 9999, upper-case T and Z, no leap second",
-    "email": "no address literals",
-    "idn-email": "no address literals; beyond ASCII at most 16 characters before the @, and "
-    "domains as in idn-hostname",
-    "idn-hostname": "labels beyond ASCII: at most 12 lower-case Latin, Greek or Cyrillic "
-    "characters, or 8 Han, Hiragana or Hangul ones, one script a label, no hyphens",
+    "email": "no address literals; domains as in hostname",
+    "idn-email": f"no address literals; at most {MOST_LOCAL + 1 + MOST_CHARACTERS} characters, "
+    f"beyond ASCII at most {MOST_LOCAL} before the @; domains as in idn-hostname",
+    "hostname": "no A-labels (xn--...)",
+    "idn-hostname": f"at most {MOST_CHARACTERS} characters, no A-labels (xn--...); labels beyond "
+    "ASCII: at most 12 lower-case Latin, Greek or Cyrillic characters, or 8 Han, Hiragana or "
+    "Hangul ones, one script a label, no hyphens",
     "uri-template": "no reserved operators",
     "uri": "no IPvFuture hosts",
     "uri-reference": "no IPvFuture hosts",
     "iri": "no IPvFuture hosts",
     "iri-reference": "no IPvFuture hosts",
     "relative-json-pointer": "no index manipulation (+1, -1)",
+    "regex": "groups at most 3 deep, lookahead without groups, class ranges from 0, 1, a or A, "
+    "at most 999 repeats; no named groups, back-references, lookbehind or properties",
 }
 """Where a format allows less than its RFC, and what it allows."""
 
@@ -86,6 +109,7 @@ _WHAT = {
     "duration": "a duration (ISO 8601, like P1DT2H)",
     "email": "an email address",
     "idn-email": "an email address",
+    "regex": "a regular expression",
     "hostname": "a host name",
     "idn-hostname": "a host name",
     "ipv4": "an IPv4 address",
@@ -102,9 +126,9 @@ _WHAT = {
 
 
 @lru_cache(maxsize=64)
-def format_table(name: str) -> Table:
-    """The automaton of a known format, minimal."""
-    pattern = _PATTERNS[name]
+def format_table(name: str, wide: bool = False) -> Table:
+    """The automaton of a known format, minimal. `wide`: of all that may be called it."""
+    pattern = _WIDE[name] if wide and name in NARROWED else _PATTERNS[name]
     return compile_regex(f"^(?:{pattern if isinstance(pattern, str) else pattern()})$")
 
 

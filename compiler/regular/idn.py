@@ -16,11 +16,18 @@ from .format_patterns import DOT_STRING, LABEL
 _Blocks: TypeAlias = tuple[tuple[int, int], ...]
 
 # First and last code point of blocks by script; what is not PVALID in them is sifted out. The most
-# characters of a label keep its Punycode within 59 octets: 4 a character up to U+04FF, 6 above.
+# characters of a label keep it within 53 octets: `xn--`, a delimiter, and 4 octets of Punycode a
+# character up to U+04FF, 6 above.
 _SHORT_CODE_POINTS: tuple[_Blocks, ...] = (((0xDF, 0x24F),), ((0x3AC, 0x3CE),), ((0x430, 0x45F),))
 _LONG_CODE_POINTS: tuple[_Blocks, ...] = (((0x3041, 0x3096), (0x4E00, 0x9FFF)), ((0xAC00, 0xD7A3),))
 _MOST_SHORT = 12
 _MOST_LONG = 8
+MOST_LOCAL = 16
+"""Characters of a local part beyond ASCII: 4 octets each, of which RFC 5321 4.5.3.1.1 has 64."""
+
+MOST_CHARACTERS = 42
+"""Code points of a name, so that its A-labels stay within the 253 octets of RFC 1123 2.1: a label
+takes at most 6 octets a character, its dot or end counted as one."""
 
 
 def idn_hostname() -> str:
@@ -45,7 +52,7 @@ def idn_email() -> str:
     beyond ASCII are letters, marks, numbers and symbols.
     """
     atom = r"(?:[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]|(?![\x00-\x7f])[\p{L}\p{M}\p{N}\p{S}])"
-    local = rf"(?!\.)(?![^@]*\.\.)(?![^@]*\.@){atom}{{1,16}}"
+    local = rf"(?!\.)(?![^@]*\.\.)(?![^@]*\.@){atom}{{1,{MOST_LOCAL}}}"
     return f"(?:{DOT_STRING}|{local})@{idn_hostname()}"
 
 

@@ -36,6 +36,7 @@ class _Pattern:
 @dataclass(frozen=True, slots=True)
 class _Format:
     name: str
+    wide: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,10 @@ class _Or:
 
 @dataclass(frozen=True, slots=True)
 class _Not:
+    """What is not in `item`. Formats are read wide inside, unless this is read wide itself."""
+
     item: Language
+    wide: bool = False
 
 
 _Node: TypeAlias = _Pattern | _Format | _Words | _Avoiding | _Known | _And | _Or | _Not
@@ -173,7 +177,7 @@ class Language:
     def __invert__(self) -> Language:
         if self == _ANY:
             return _NONE
-        if isinstance(self._node, _Not):
+        if isinstance(self._node, _Not) and not self._node.wide:
             return self._node.item
         return Language(_Not(self._shallow()))
 
@@ -211,13 +215,37 @@ class Language:
         return not self._get_table().accepting
 
     @property
+    def wide(self) -> Language:
+        """This language with each format read as all that may be called it: a superset."""
+        match self._node:
+            case _Format(name, False) if name in formats.NARROWED:
+                return Language(_Format(name, True))
+            case _And(items) if any(i.wide is not i for i in items):
+                return Language(_And(tuple(i.wide for i in items)))
+            case _Or(items) if any(i.wide is not i for i in items):
+                return Language(_Or(tuple(i.wide for i in items)))
+            case _Not(item, False) if item.wide is not item:
+                return Language(_Not(item, True))
+        return self
+
+    @property
     def is_any(self) -> bool:
         """Whether every text is in the language."""
         made = self._get_table()
         return len(made.rows) == 1 and bool(made.accepting) and -1 not in made.rows[0]
 
     def accepts(self, text: str) -> bool:
-        """Whether the whole text is in the language."""
+        """Whether the whole text is in the language, total lengths of formats included."""
+        match self._node:
+            case _Format(name, False) if name in formats.FORMAT_LENGTHS:
+                low, high = formats.FORMAT_LENGTHS[name]
+                return low <= len(text) <= high and self.dfa.accepts(text)
+            case _And(items):
+                return all(item.accepts(text) for item in items)
+            case _Or(items):
+                return any(item.accepts(text) for item in items)
+            case _Not(item, wide):
+                return not (item if wide else item.wide).accepts(text)
         return self.dfa.accepts(text)
 
     def split_length(self) -> tuple[Language, int, int | None]:
@@ -234,7 +262,7 @@ class Language:
                 if (low, high) == (0, None):
                     return self, 0, None
                 return Language(_Pattern(source, origin, any_length=True)), low, high
-            case _Format(name) if name in formats.FORMAT_LENGTHS:
+            case _Format(name, False) if name in formats.FORMAT_LENGTHS:
                 return self, *formats.FORMAT_LENGTHS[name]
             case _And(items):
                 parts = [item.split_length() for item in items]
@@ -280,8 +308,8 @@ def _make(node: _Node) -> Table:
     match node:
         case _Pattern(source, _, any_length):
             return compile_regex(source, any_length)
-        case _Format(name):
-            return formats.format_table(name)
+        case _Format(name, wide):
+            return formats.format_table(name, wide)
         case _Words(words):
             return word_table(words)
         case _Avoiding(stops, closer):
@@ -292,8 +320,8 @@ def _make(node: _Node) -> Table:
             return _fold(items, conjunction=True)
         case _Or(items):
             return _fold(items, conjunction=False)
-        case _Not(item):
-            return table.complement(item._get_table())
+        case _Not(item, wide):
+            return table.complement((item if wide else item.wide)._get_table())
     assert_never(node)
 
 

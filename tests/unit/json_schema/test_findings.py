@@ -70,8 +70,8 @@ def test_what_is_dropped_is_relaxed_and_what_is_refused_says_so() -> None:
 
 
 def test_formats_say_whether_they_are_asserted() -> None:
-    for name, status in [("date", "enforced"), ("int64", "annotation"), ("regex", "annotation"),
-                         ("my-own", "annotation")]:  # fmt: skip
+    for name, status in [("date", "narrowed"), ("uuid", "enforced"), ("regex", "narrowed"),
+                         ("int64", "annotation"), ("my-own", "annotation")]:  # fmt: skip
         assert statuses({"type": "string", "format": name})["/format"] == status
     assert statuses({"format": "date"}, formats="annotate")["/format"] == "annotation"
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import calendar
 import datetime
 import ipaddress
+import re
 import uuid
+import warnings
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +17,7 @@ from jsonschema import Draft202012Validator
 from calligram.compiler.regular import formats
 from calligram.compiler.regular.dfa import Dfa
 from calligram.compiler.regular.language import Language
+from calligram.compiler.regular.regex_parser import parse_regex
 
 ROWS: list[tuple[str, list[str], list[str]]] = [
     (
@@ -54,8 +57,9 @@ ROWS: list[tuple[str, list[str], list[str]]] = [
     ),
     (
         "hostname",
-        ["a", "example.com", "xn--exmple-cua.com", "1.2.3.4", "a-b.c", "a" * 63, "A.b"],
-        ["", "-a", "a-", "a..b", ".a", "a.", "a_b", "exämple.com", "a" * 64, "a b"],
+        ["a", "example.com", "1.2.3.4", "a-b.c", "a" * 63, "A.b", "a--b", "xn-a.xn"],
+        ["xn--exmple-cua.com", "a.XN--X", "xn--", "", "-a", "a-", "a..b", ".a", "a.",
+         "a_b", "exämple.com", "a" * 64, "a b"],
     ),
     (
         "idn-hostname",
@@ -113,6 +117,14 @@ ROWS: list[tuple[str, list[str], list[str]]] = [
         ["0", "1/a", "12#", "0/"],
         ["", "01", "-1", "/a", "0##", "1a", "+1"],
     ),
+    (
+        "regex",
+        ["", "a", "^[a-z]+$", "(a|b)*c{2,3}?", r"\d{4}-\d\d", r"[^\]\-]{9,}", "a(?=b)(?!c|d)", "|",
+         "((a)(?:b(c)+)?)", r"\x41\u00e9", r"\/\.\$", "é\"<>", "a{3}b{0,10}", r"\bx\B", "()"],
+        ["(", ")", "[", "]", "{", "}", "*", "a**", "a+*", "^*", "(?=a)+", "[]", "[z-a]", "[a-\\d]",
+         "a{3,2}", "a{,2}", "\\", r"\a", r"\Z", r"\-", r"\1", r"\k<n>", r"\u12", r"\p{L}",
+         "(?P<n>a)", "(?i)a", "(?#c)", "(?>a)", "^(abc]", "((((a))))", "a\n"],
+    ),
 ]  # fmt: skip
 
 
@@ -133,11 +145,10 @@ def test_every_known_format_has_rows_and_words() -> None:
     assert {row[0] for row in ROWS} == formats.KNOWN_FORMATS
     assert all(formats.what(name) for name in formats.KNOWN_FORMATS)
     assert set(formats.NARROWED) | set(formats.FORMAT_LENGTHS) <= formats.KNOWN_FORMATS
-    known = formats.KNOWN_FORMATS
-    assert not known & formats.ANNOTATION_FORMATS and not known & set(formats.NOT_REGULAR)
+    assert not formats.KNOWN_FORMATS & formats.ANNOTATION_FORMATS
 
 
-@pytest.mark.parametrize("name", ["regex", "int32", "password", "no-such-format"])
+@pytest.mark.parametrize("name", ["int32", "password", "no-such-format"])
 def test_what_no_automaton_asserts_is_none(name: str) -> None:
     assert Language.format(name) is None
 
@@ -182,6 +193,92 @@ def test_jsonschema_accepts_every_word(name: str) -> None:
     rows = next(row[1] for row in ROWS if row[0] == name)
     for word in [*rows, *made.words(300), made.shortest() or ""]:
         checker.check(word, name)
+
+
+@pytest.mark.parametrize("name", sorted(formats.KNOWN_FORMATS))
+def test_the_wide_reading_holds_all_that_is_written(name: str) -> None:
+    narrow = Language.format(name)
+    assert narrow is not None
+    assert (narrow.wide is narrow) == (name not in formats.NARROWED)
+    assert (narrow - narrow).is_empty
+    assert not narrow.wide.is_empty
+
+
+@pytest.mark.parametrize(
+    ("name", "left_out"),
+    [
+        ("date-time", "1990-12-31T23:59:60Z"),
+        ("time", "12:00:00z"),
+        ("date", "0000-01-01"),
+        ("hostname", "xn--exmple-cua.com"),
+        ("email", "a@[127.0.0.1]"),
+        ("idn-hostname", "a。b"),
+        ("uri", "http://[v1.x]/"),
+        ("uri-template", "'{a}"),
+        ("relative-json-pointer", "0+1"),
+        ("regex", "(?<n>a)"),
+    ],
+)
+def test_what_is_not_written_is_still_of_the_format(name: str, left_out: str) -> None:
+    found = Language.format(name)
+    assert found is not None
+    assert not found.accepts(left_out)
+    assert not (~found).accepts(left_out) and not (~found).dfa.accepts(left_out)
+    assert not (Language.any() - (found | Language.words(["x"]))).accepts(left_out)
+
+
+def test_a_negation_negated_is_the_format_again() -> None:
+    host = Language.format("hostname")
+    assert host is not None
+    assert ~~host is host
+    twice = ~(~host & Language.any())
+    assert twice.accepts("a.b") and not twice.accepts("xn--a")
+
+
+def test_total_lengths_count_where_a_text_is_tried() -> None:
+    host = Language.format("hostname")
+    assert host is not None
+    long = "a." * 127 + "a"
+    assert host.dfa.accepts(long) and not host.accepts(long)
+    assert not (host | Language.words(["b"])).accepts(long)
+    assert host.accepts("a." * 126 + "a")
+
+
+def octets(name: str) -> int:
+    """Octets of a host name with its labels as A-labels (RFC 3492)."""
+    labels = name.split(".")
+    sizes = [len(x) if x.isascii() else 4 + len(x.encode("punycode")) for x in labels]
+    return sum(sizes) + len(labels) - 1
+
+
+@pytest.mark.parametrize("letter", ["ä", "\u0219", "ώ", "џ", "\u3096", "龿", "\ud7a3"])
+@pytest.mark.parametrize("length", [1, 3, 8, 12])
+def test_the_longest_names_beyond_ascii_stay_within_253_octets(letter: str, length: int) -> None:
+    host = Language.format("idn-hostname")
+    assert host is not None
+    label = "z" * (length - 1) + letter
+    if not host.accepts(label):
+        assert length == 12 and letter > "\u0500"
+        return
+    assert octets(label) <= 63
+    name = ".".join([label] * (43 // (length + 1)))
+    assert host.accepts(name) and octets(name) <= 253
+    assert not host.accepts(name + "." + "a" * 42)
+
+
+@given(st.lists(st.integers(0, 2**16), min_size=1, max_size=60))
+@settings(max_examples=300)
+def test_every_regex_written_is_one_to_two_readers(choices: list[int]) -> None:
+    made, state, text = dfa("regex"), 0, ""
+    for choice in choices:
+        moves = made.transitions[state]
+        low, high, state = moves[choice % len(moves)]
+        text += chr(low + choice % min(high - low + 1, 60))
+        if state in made.accepting:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                re.compile(text)
+            parse_regex(text)
 
 
 def test_total_lengths_are_split_off() -> None:
