@@ -167,7 +167,9 @@ class Slice:
         self._stop = stop[self._outside]
         self._out_counts = count[self._outside]
         self._most_out = int(self._out_counts.max(initial=0))
-        self._exits: dict[tuple[int, int], TokenTrie | None] = {}
+        self._first = trie.data[offsets[self._outside] + self._stop]
+        self._leads = np.bincount(self._first, minlength=256).astype(bool).tolist()
+        self._exits: dict[tuple[int, int, int], TokenTrie | None] = {}
 
     def mask(self, limit: int | None) -> NDArray[np.uint32]:
         """The packed mask of the tokens inside that begin at most `limit` items (None: any)."""
@@ -180,12 +182,15 @@ class Slice:
             found = self._limited[limit] = pack(self.inside[self.counts <= limit], self.words)
         return found
 
-    def exits(self, need: int, limit: int | None) -> TokenTrie | None:
-        """The rests of the tokens that leave after `need` to `limit` whole items."""
+    def exits(self, byte: int, need: int, limit: int | None) -> TokenTrie | None:
+        """The rests, beginning with `byte`, of the tokens that leave after `need` to `limit`
+        whole items."""
+        if not self._leads[byte]:
+            return None
         top = self._most_out if limit is None else min(limit, self._most_out)
-        key = (need, top)
+        key = (byte, need, top)
         if key not in self._exits:
-            fits = (self._out_counts >= need) & (self._out_counts <= top)
+            fits = (self._first == byte) & (self._out_counts >= need) & (self._out_counts <= top)
             self._exits[key] = self._rests(np.flatnonzero(fits))
         return self._exits[key]
 

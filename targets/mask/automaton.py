@@ -183,9 +183,12 @@ class MaskAutomaton:
         if part is None:
             part = slices[key] = Slice(node, table, start, self.vocabulary.words)
         masks.append(part.mask(loop.left))
-        rests = part.exits(loop.need, loop.left)
-        if rests is not None:
-            stack.append((rests.root, self.recogniser.configuration((loop.tail,))))
+        behind = self.recogniser.configuration((loop.tail,))
+        for low, high in self.recogniser.next_bytes(behind):
+            for byte in range(low, min(high, TOKEN_BASE - 1) + 1):
+                rests = part.exits(byte, loop.need, loop.left)
+                if rests is not None:
+                    stack.append((rests.root, behind))
 
     def _table(self, loop: Loop) -> LoopTable | None:
         """The loop's byte automaton, made once a vocabulary."""
