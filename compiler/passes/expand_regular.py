@@ -17,6 +17,7 @@ from ..errors import GrammarError, TargetError
 from ..grammar import EMPTY, Chars, Expr, Grammar, Literal, Regular, Repeat, RuleRef
 from .factor import factor
 from .linear import Linear, Shape, hole
+from .regular_blocks import Blocks
 from .regular_counts import Counts
 from .regular_edges import Edges, edges_of, node_count
 from .rewrite import RuleMaker, flatten, rewrite_grammar
@@ -45,7 +46,6 @@ counted character.
 Places are plain tuples, since there are tens of thousands of them in one text.
 """
 Kind: TypeAlias = OneOf["ending", "blocked", "short", "full"]
-Goals: TypeAlias = dict[int, tuple[int, ...]]
 Step: TypeAlias = "tuple[Expr | Place, ...]"
 
 
@@ -60,7 +60,8 @@ def expand_regular(grammar: Grammar) -> Grammar:
 
 
 class RegularExpander:
-    """Expands regular nodes; equal machine and bounds give the same rules.
+    """Expands regular nodes; equal machine and bounds give the same rules, and what is left to be
+    said of one machine is said once, whatever the bounds it began with.
 
     ``linear`` has the rules of all expansions by name, in shapes; ``empty`` says of each rule that
     stands for a whole node whether it can match the empty text.
@@ -69,7 +70,7 @@ class RegularExpander:
     def __init__(self) -> None:
         self.linear: dict[str, Linear] = {}
         self.empty: dict[str, bool] = {}
-        self._edges: dict[int, tuple[Regular, Edges, Counts]] = {}
+        self._edges: dict[int, tuple[Regular, Edges, Counts, dict[Place, str]]] = {}
         self._known: dict[tuple[int, int, int | None], RuleRef] = {}
 
     def node(self, expr: Expr, maker: RuleMaker) -> Expr:
@@ -81,9 +82,9 @@ class RegularExpander:
             if key[0] not in self._edges:
                 edges = edges_of(expr.machine)
                 # The node is kept, so that the machine's identity stays its own.
-                self._edges[key[0]] = (expr, edges, Counts(edges))
-            _, edges, counts = self._edges[key[0]]
-            rule = _Expansion(expr, edges, counts, maker, self.linear).expand()
+                self._edges[key[0]] = (expr, edges, Counts(edges), {})
+            _, edges, counts, said = self._edges[key[0]]
+            rule = _Expansion(expr, edges, counts, said, maker, self.linear).expand()
             self.empty[rule.name] = expr.min == 0 and 0 in expr.machine.accepting
             self._known[key] = rule
         return self._known[key]
@@ -101,26 +102,26 @@ class _Expansion:
         node: Regular,
         edges: Edges,
         counts: Counts,
+        said: dict[Place, str],
         maker: RuleMaker,
         linear: dict[str, Linear],
     ) -> None:
         self.node = node
         self.edges = edges
         self.counts = counts
+        self.said = said
         self.maker = maker
         self.linear = linear
-        self.core = [q for q in counts.states if counts.longest[q] is None]
+        self.blocks = Blocks(edges, counts)
+        self.core = self.blocks.core
+        self.exits = self.blocks.exits
         self.plain_loops = {q for q in counts.states if edges.is_loop(q)}
         self.loops = set(self.plain_loops)
-        self.exits = {q for q in counts.states if counts.longest[q] is not None}
         self.longest_exit = max((counts.longest[q] or 0 for q in self.exits), default=0)
         self.block = 0
         self._units: dict[int, Expr] = {}
         self._labels: dict[int, Expr] = {}
         self._shapes: dict[tuple[int, ...], Shape] = {}
-        self._leave: dict[int, int] | None = None
-        self._goals: list[Goals] = []
-        self._tails = self._single_ways()
 
     def expand(self) -> RuleRef:
         node = self.node
@@ -153,7 +154,7 @@ class _Expansion:
         assert self.node.max is not None
         span, core = self.node.max - self.node.min, len(self.core)
         block = self._block_size()
-        heads = len({self.back(state, block - 1)[0] for state in self.core})
+        heads = len({self.blocks.back(state, block - 1)[0] for state in self.core})
         blocked = OPTION * core * (core + 1) * (span // block) + RULE * core * (heads + 1) * block
         return 2 * blocked < RULE * span * core
 
@@ -161,13 +162,16 @@ class _Expansion:
         """The size that balances the rules of a block with those that choose among blocks."""
         assert self.node.max is not None
         core = len(self.core)
-        heads = len({self.back(state, core)[0] for state in self.core})
+        heads = len({self.blocks.back(state, core)[0] for state in self.core})
         span = self.node.max - self.node.min
         return max(2, isqrt(OPTION * span * (core + 1) // (RULE * (heads + 1))))
 
     def collect(self, start: Place, limit: int) -> dict[Place, list[Step] | None]:
         """Every place that `start` leads to, breadth first, with its steps; None: a repeat."""
         while True:
+            said = self.shared()
+            if start in said:
+                return {}
             places: dict[Place, list[Step] | None] = {start: None}
             queue: list[Place] = [start]
             entries: dict[int, int] = {}
@@ -178,7 +182,7 @@ class _Expansion:
                     continue
                 steps = places[place] = self.steps(place)
                 for item in chain.from_iterable(steps):
-                    if isinstance(item, tuple) and item not in places:
+                    if isinstance(item, tuple) and item not in places and item not in said:
                         places[item] = None
                         queue.append(item)
                 if len(places) > limit:
@@ -191,19 +195,28 @@ class _Expansion:
 
     def build(self, start: Place, places: dict[Place, list[Step] | None]) -> RuleRef:
         """Rules for all places; the start's is returned."""
+        said = self.shared()
+        if start in said:
+            return RuleRef(said[start])
         names = {place: self.maker.fresh() for place in places if place != start}
-        back = any(start in step for steps in places.values() if steps for step in steps)
-        if back:
+        if any(start in step for steps in places.values() if steps for step in steps):
             names[start] = self.maker.fresh()
+        said.update(names)
         for place, name in names.items():
-            self.define(name, self.rule(place, places[place], names))
-        if back:
+            self.define(name, self.rule(place, places[place], said))
+        if start in names:
             return RuleRef(names[start])
-        first = self.rule(start, places[start], names)
+        first = self.rule(start, places[start], said)
         if isinstance(first.shape.expr, RuleRef):
             # Nothing but another rule.
             return RuleRef(first.references()[0])
-        return self.define(self.maker.fresh(), first)
+        said[start] = self.maker.fresh()
+        return self.define(said[start], first)
+
+    def shared(self) -> dict[Place, str]:
+        """The rules of the machine that stand for places, where places mean the same for all."""
+        plain = not self.block and self.loops == self.plain_loops
+        return self.said if plain else {}
 
     def define(self, name: str, rule: Linear) -> RuleRef:
         self.linear[name] = rule
@@ -301,12 +314,12 @@ class _Expansion:
 
     def _blocked_steps(self, state: int, high: int) -> list[Step]:
         steps: list[Step] = []
-        if self.short_feasible(state, self.block):
+        if self.blocks.short_feasible(state, self.block):
             steps.append((("short", state, self.block, None),))
         rest = high - self.block
-        for goal in self.goals(state, self.block):
+        for goal in self.blocks.goals(state, self.block):
             if self.counts.feasible(goal, 0, rest):
-                before, labels = self.back(goal, self.block - 1)
+                before, labels = self.blocks.back(goal, self.block - 1)
                 full: Place = ("full", state, self.block - len(labels), before)
                 steps.append((full, *labels, self.ending(goal, 0, rest)))
         return steps
@@ -316,7 +329,7 @@ class _Expansion:
         for label, target, count in self.edges.out[state]:
             if target in self.exits:
                 steps.append(self.to_ending(label, target, 0, None))
-            elif self.short_feasible(target, left - count):
+            elif self.blocks.short_feasible(target, left - count):
                 steps.append((label, ("short", target, left - count, None)))
         return steps
 
@@ -326,83 +339,9 @@ class _Expansion:
             if left == 1 and count:
                 if target == goal:
                     steps.append((label,))
-            elif target not in self.exits and goal in self.goals(target, left - count):
+            elif target not in self.exits and goal in self.blocks.goals(target, left - count):
                 steps.append((label, ("full", target, left - count, goal)))
         return steps
-
-    def short_feasible(self, state: int, left: int) -> bool:
-        """Whether a `Short` place has any text."""
-        if self._leave is None:
-            self._leave = self._leaving()
-        return self._leave[state] < left
-
-    def _leaving(self) -> dict[int, int]:
-        """For each core state the least counts to acceptance in the core or to the way out."""
-        ways = {}
-        for state in self.core:
-            edges = self.edges.out[state]
-            ready = any(target in self.exits for _, target, _ in edges)
-            ways[state] = 0 if ready else 1 << 62
-        changed = True
-        while changed:
-            changed = False
-            for state in self.core:
-                for _, target, count in self.edges.out[state]:
-                    if target not in self.exits and ways[target] + count < ways[state]:
-                        ways[state] = ways[target] + count
-                        changed = True
-        return ways
-
-    def goals(self, state: int, left: int) -> tuple[int, ...]:
-        """The core states that `left` counts can end in, in numerical order."""
-        while len(self._goals) < left:
-            self._goals.append(self._next_goals(self._goals[-1] if self._goals else None))
-        return self._goals[left - 1][state]
-
-    def _next_goals(self, previous: Goals | None) -> Goals:
-        sets: dict[int, set[int]] = {state: set() for state in self.core}
-        for state in self.core:
-            for _, target, count in self.edges.out[state]:
-                if count and target not in self.exits:
-                    sets[state].update((target,) if previous is None else previous[target])
-        changed = True
-        while changed:
-            changed = False
-            for state in self.core:
-                for _, target, count in self.edges.out[state]:
-                    if not count and target not in self.exits and not sets[target] <= sets[state]:
-                        sets[state] |= sets[target]
-                        changed = True
-        return {state: tuple(sorted(found)) for state, found in sets.items()}
-
-    def _single_ways(self) -> dict[int, tuple[Expr, int]]:
-        """The core states with a single edge in, which counts, from another state like that.
-
-        Being at such a state after n counts is being at the source after n - 1 and reading the
-        label, so that all of a chain of them can share the rules that lead to its head.
-        """
-        into: dict[int, list[tuple[Expr, int, int]]] = {state: [] for state in self.counts.states}
-        for source, out in self.edges.out.items():
-            for label, target, count in out:
-                into[target].append((label, source, count))
-        return {
-            state: into[state][0][:2]
-            for state in self.core
-            if len(into[state]) == 1
-            and into[state][0][2] == 1
-            and into[state][0][1] != state
-            and all(count for _, _, count in into[into[state][0][1]])
-        }
-
-    def back(self, state: int, most: int) -> tuple[int, tuple[Expr, ...]]:
-        """Where the single way to `state` begins, and the labels on it, `most` at most."""
-        labels: list[Expr] = []
-        seen = {state}
-        while state in self._tails and len(labels) < most and self._tails[state][1] not in seen:
-            label, state = self._tails[state]
-            seen.add(state)
-            labels.append(label)
-        return state, tuple(reversed(labels))
 
     def unit(self, state: int) -> Expr:
         """One turn of a state that only loops."""
