@@ -77,13 +77,13 @@ class TurnLowering:
         self.shared.find_problems()
         if self.shared.problems:
             raise ToolError(tuple(dict.fromkeys(self.shared.problems)))
-        armed = None
-        if calls is not None:
-            armed = sequence(calls, self._turn_end())
         rules = self.shared.rules
-        start = behind(sequence(self._before(calls), self._turn_end()), self.spec.prefill, rules)
-        lead_in = self.envelope.free_content and armed is not None
-        return Lowered(Grammar(rules, start, armed if lead_in else None), calls)
+        said = None if calls is None else sequence(calls, self._content_after())
+        start = behind(sequence(self._before(said), self._turn_end()), self.spec.prefill, rules)
+        armed = None
+        if said is not None and self.envelope.free_content:
+            armed = sequence(said, self._turn_end())
+        return Lowered(Grammar(rules, start, armed), calls)
 
     # Around the calls -------------------------------------------------------------------------
 
@@ -144,6 +144,12 @@ class TurnLowering:
         else:
             options.append(led)
         return choice(*options)
+
+    def _content_after(self) -> Expr:
+        """Plain text behind the calls, where the dialect has it there."""
+        if not self.envelope.free_content or self.spec.content.with_calls not in ("after", "any"):
+            return EMPTY
+        return self._content(alone=True)
 
     def _calls_open_the_message(self) -> bool:
         """Can calls begin nowhere but at the message's start?"""
