@@ -44,6 +44,9 @@ def factor(options: tuple[Expr, ...]) -> Expr:
             others.append(option)
     if not entries:
         return _choice(others)
+    if len(entries) == 1:
+        text, tail = entries[0]
+        return _choice([_prefixed(text, tail) if text else tail, *others])
     # Python's sort is stable, so equal texts keep the order of their options.
     entries.sort(key=_text)
     return _choice([*_trie(entries), *others])

@@ -201,13 +201,13 @@ class Printer:
             return Fragment(EMPTY_TEXT, Level.ATOM)
         if len(kept) == 1:
             return kept[0]
-        parts = [self._grouped(item) if item.level == Level.CHOICE else item for item in kept]
+        parts = [self._grouped(item) if item.level is Level.CHOICE else item for item in kept]
         text = " ".join([part.text for part in parts])
-        return Fragment(text, Level.SEQUENCE, max(part.depth for part in parts))
+        return Fragment(text, Level.SEQUENCE, max([part.depth for part in parts]))
 
     def _choice(self, options: list[Fragment]) -> Fragment:
         texts = dict.fromkeys(option.text for option in options if option.text != EMPTY_TEXT)
-        depth = max(option.depth for option in options)
+        depth = max([option.depth for option in options])
         if len(texts) < len(options) and any(option.text == EMPTY_TEXT for option in options):
             # The empty option stands last and once.
             texts[EMPTY_TEXT] = None
