@@ -25,6 +25,7 @@ from .ir import (
 )
 from .origin import Origin
 from .regular.language import Language
+from .regular.numbers import spells_exponents
 
 Narrowed = Callable[[Origin, str, str], None]
 
@@ -93,7 +94,9 @@ def _spelling(value: Value, origin: Origin, key_order: str, narrowed: Narrowed) 
             narrowed(origin, "pattern", "characters in their shortest spelling only")
         case EnumValue():
             narrowed(origin, "enum", "members in one spelling only")
-        case NumberValue(minimum=low, maximum=high) if low or high:
+        case NumberValue(minimum=low, maximum=high, multiple_of=step, not_multiple_of=avoid) if (
+            not spells_exponents(low, high, step, avoid)
+        ):
             narrowed(origin, "type", "bounded numbers are written without an exponent")
         case _:
             pass

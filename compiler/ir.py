@@ -96,23 +96,31 @@ class StringValue:
 
 @dataclass(frozen=True, slots=True)
 class IntegerValue:
-    """A whole number, bounds inclusive; a multiple of `multiple_of` if given (at least 1)."""
+    """A whole number, bounds inclusive; a multiple of `multiple_of` if given (at least 1).
+
+    It is a multiple of none of `not_multiple_of` (each at least 2).
+    """
 
     minimum: int | None = None
     maximum: int | None = None
     multiple_of: int | None = None
+    not_multiple_of: tuple[int, ...] = ()
     origin: Origin = Origin()
 
 
 @dataclass(frozen=True, slots=True)
 class NumberValue:
-    """A decimal number, whole ones too; each bound is inclusive unless its flag says exclusive."""
+    """A decimal number, whole ones too; each bound is inclusive unless its flag says exclusive.
+
+    It is a multiple of none of `not_multiple_of`: (1,) leaves the numbers that are not whole.
+    """
 
     minimum: Decimal | None = None
     maximum: Decimal | None = None
     exclusive_minimum: bool = False
     exclusive_maximum: bool = False
     multiple_of: Decimal | None = None
+    not_multiple_of: tuple[Decimal, ...] = ()
     origin: Origin = Origin()
 
 

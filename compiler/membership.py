@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any, assert_never
 
 from .ir import (
@@ -26,7 +25,7 @@ from .ir import (
     UnionValue,
     Value,
 )
-from .json_schema.json_values import exact_number, json_key
+from .json_schema.json_values import exact_number, is_multiple, json_key
 
 
 def contains(value: Value, definitions: Mapping[str, Value], instance: Any) -> bool:
@@ -96,7 +95,9 @@ def _number(value: IntegerValue | NumberValue, number: Decimal) -> bool:
         if value.exclusive_maximum and number == value.maximum:
             return False
     step = value.multiple_of
-    return step is None or (Fraction(number) / Fraction(step)).denominator == 1
+    if step is not None and not is_multiple(number, Decimal(step)):
+        return False
+    return not any(is_multiple(number, Decimal(factor)) for factor in value.not_multiple_of)
 
 
 def _array(value: ArrayValue, definitions: Mapping[str, Value], instance: list[Any]) -> bool:

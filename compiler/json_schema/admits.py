@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ..ir import Json
@@ -19,7 +18,7 @@ from .forms import (
     Strings,
     Values,
 )
-from .json_values import is_container, json_key, json_type
+from .json_values import is_container, is_multiple, json_key, json_type
 from .lookup import lookup
 
 if TYPE_CHECKING:
@@ -63,13 +62,15 @@ def _listed(reader: Reader, x: Values, value: Json) -> bool:
 def _number(x: Numbers, value: Json) -> bool:
     assert isinstance(value, (int, Decimal))
     number = Decimal(value)
-    if x.kind != "any" and (number == number.to_integral_value()) != (x.kind == "integer"):
+    if x.kind == "integer" and number != number.to_integral_value():
         return False
     if x.low is not None and (number < x.low or (x.low_open and number == x.low)):
         return False
     if x.high is not None and (number > x.high or (x.high_open and number == x.high)):
         return False
-    return x.multiple is None or (Fraction(number) / Fraction(x.multiple)).denominator == 1
+    if x.multiple is not None and not is_multiple(number, x.multiple):
+        return False
+    return not any(is_multiple(number, factor) for factor in x.avoid)
 
 
 def _string(x: Strings, value: str) -> bool:

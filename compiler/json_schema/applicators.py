@@ -63,14 +63,10 @@ def _dynamic_ref(reader: Reader, place: Place, given: Any, tracked: bool) -> For
     if not isinstance(given, str):
         reader.invalid(place, "$dynamicRef", "a reference", given)
         return ANY
-    target = reader.document.resolve(place, given)
+    target = reader.document.resolve_dynamic(place, given)
     if target is None:
         text = f"'{given}' does not resolve"
         reader.problem("unresolved-reference", text, place.at("$dynamicRef"))
-        return ANY
-    name = given.rpartition("#")[2]
-    if len(reader.document.dynamic_targets(name)) > 1:
-        reader.unsupported("$dynamicRef", place.at("$dynamicRef"), "among several $dynamicAnchor")
         return ANY
     return reader.atom_form(target.atom, tracked)
 
@@ -79,10 +75,9 @@ def _recursive_ref(reader: Reader, place: Place, given: Any, tracked: bool) -> F
     if given != "#":
         reader.invalid(place, "$recursiveRef", '"#"', given)
         return ANY
-    if reader.document.root.resource.pointer != place.resource.pointer:
-        reader.unsupported("$recursiveRef", place.at("$recursiveRef"), "in an embedded resource")
-        return ANY
-    return reader.atom_form(reader.document.root.atom, tracked)
+    target = reader.document.resolve_recursive(place)
+    assert target is not None, "a resource has a root"
+    return reader.atom_form(target.atom, tracked)
 
 
 def _all_of(reader: Reader, place: Place, given: Any, tracked: bool) -> Form:

@@ -30,7 +30,6 @@ from .forms import (
     Alternative,
     Arrays,
     Booleans,
-    Cause,
     Goal,
     Nulls,
     Numbers,
@@ -107,7 +106,8 @@ class Builder:
         name = self._names.get(key)
         if name is None:
             pointer = node.goal[0].place.pointer
-            base = pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~") or "root"
+            base = pointer.rpartition("/")[2].rstrip("#").replace("~1", "/").replace("~0", "~")
+            base = base or "root"
             name, n = base, 1
             while name in self._taken:
                 n += 1
@@ -156,15 +156,12 @@ class Builder:
                 return EnumValue(x.values, x.origin)
 
     def _number(self, x: Numbers) -> Value:
-        if x.kind == "fraction":
-            cause = x.split or Cause("not", x.origin)
-            self.reader.unsupported(cause.keyword, cause.origin, "for numbers that are not whole")
         if x.kind == "integer":
             multiple = None if x.multiple is None or x.multiple == 1 else int(x.multiple)
-            return IntegerValue(
-                _whole(x.low, x.low_open, 1), _whole(x.high, x.high_open, -1), multiple, x.origin
-            )
-        return NumberValue(x.low, x.high, x.low_open, x.high_open, x.multiple, x.origin)
+            low, high = _whole(x.low, x.low_open, 1), _whole(x.high, x.high_open, -1)
+            factors = tuple(int(factor) for factor in x.avoid)
+            return IntegerValue(low, high, multiple, factors, x.origin)
+        return NumberValue(x.low, x.high, x.low_open, x.high_open, x.multiple, x.avoid, x.origin)
 
     def _array(self, x: Arrays) -> Value:
         prefix: list[Value] = []

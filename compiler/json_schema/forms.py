@@ -73,7 +73,7 @@ class Residue:
 
 
 Residues: TypeAlias = tuple[Residue, ...]
-NumberKind: TypeAlias = Literal["any", "integer", "fraction"]
+NumberKind: TypeAlias = Literal["any", "integer"]
 NOWHERE = Origin()
 
 
@@ -95,8 +95,7 @@ class Booleans:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Numbers:
-    """Numbers between two bounds; `kind` tells whole ones from the others, which the IR cannot
-    say alone: `split` is what asks for them."""
+    """Numbers between two bounds, multiples of `multiple` and of none of `avoid`."""
 
     kind: NumberKind = "any"
     low: Decimal | None = None
@@ -104,7 +103,7 @@ class Numbers:
     low_open: bool = False
     high_open: bool = False
     multiple: Decimal | None = None
-    split: Cause | None = None
+    avoid: tuple[Decimal, ...] = ()
     origin: Origin = NOWHERE
     residues: Residues = ()
 
@@ -293,4 +292,5 @@ def trivial(alternative: Alternative) -> bool:
 
 
 def _unbounded(n: Numbers) -> bool:
-    return n.low is None and n.high is None and n.multiple is None and not n.residues
+    free = n.low is None and n.high is None and n.multiple is None
+    return free and not n.avoid and not n.residues

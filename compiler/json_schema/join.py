@@ -21,7 +21,7 @@ from .forms import (
     trivial,
 )
 from .goals import Goals
-from .json_values import json_key
+from .json_values import is_multiple, json_key
 from .lookup import lookup
 
 # Comparing two alternatives takes a fraction of the time that putting them together takes.
@@ -84,6 +84,7 @@ def covers(x: Alternative, y: Alternative) -> bool:
             return (
                 x.multiple is None
                 and x.kind in ("any", y.kind)
+                and all(any(is_multiple(a, b) for b in y.avoid) for a in x.avoid)
                 and _bound_covers(x.low, x.low_open, y.low, y.low_open, 1)
                 and _bound_covers(x.high, x.high_open, y.high, y.high_open, -1)
             )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from decimal import Decimal
+from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from ..errors import LimitExceeded, SchemaError
@@ -33,6 +34,11 @@ def exact_number(value: object) -> Decimal | None:
     if isinstance(value, Decimal):
         return value if value.is_finite() else None
     return None
+
+
+def is_multiple(number: int | Decimal, factor: Decimal) -> bool:
+    """Whether a number is a whole multiple of `factor`, exactly."""
+    return (Fraction(number) / Fraction(factor)).denominator == 1
 
 
 def is_huge(number: Decimal) -> bool:

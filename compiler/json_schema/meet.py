@@ -157,6 +157,10 @@ def describe(x: Alternative) -> str:
                 words.append(f"{'exclusiveMaximum' if x.high_open else 'maximum'} {x.high:f}")
             if x.multiple is not None:
                 words.append(f"multipleOf {x.multiple:f}")
+            words.extend(
+                "not type integer" if factor == 1 else f"not multipleOf {factor:f}"
+                for factor in x.avoid
+            )
         case Strings():
             if x.shortest:
                 words.append(f"minLength {x.shortest}")

@@ -8,7 +8,11 @@ from math import gcd
 
 from ..origin import Origin
 from ..regular.language import Language
-from .forms import Cause, NumberKind, Numbers, Reason, Residues, Strings
+from .forms import NumberKind, Numbers, Reason, Residues, Strings
+from .json_values import is_multiple
+
+# So many multiples in a row are looked at for one that is not a multiple of something else too.
+MAX_TRIED = 10_000
 
 
 def meet_numbers(x: Numbers, y: Numbers, origin: Origin, residues: Residues) -> Numbers | Reason:
@@ -21,10 +25,8 @@ def meet_numbers(x: Numbers, y: Numbers, origin: Origin, residues: Residues) -> 
         high, high_open = y.high, y.high_open
     multiple = common_multiple(x.multiple, y.multiple)
     kind = x.kind if y.kind == "any" else y.kind
-    if "any" not in (x.kind, y.kind) and x.kind != y.kind:
-        return Reason("type integer and not type integer exclude each other", origin)
-    split = x.split or y.split
-    return numbers(kind, low, high, low_open, high_open, multiple, origin, residues, split)
+    avoid = x.avoid + y.avoid
+    return numbers(kind, low, high, low_open, high_open, multiple, origin, residues, avoid)
 
 
 def numbers(
@@ -36,28 +38,52 @@ def numbers(
     multiple: Decimal | None,
     origin: Origin,
     residues: Residues = (),
-    split: Cause | None = None,
+    avoid: tuple[Decimal, ...] = (),
 ) -> Numbers | Reason:
     """The alternative with its bounds, or why no number satisfies them."""
     if multiple is not None and multiple == multiple.to_integral_value():
-        if kind == "fraction":
-            text = f"multipleOf {multiple:f} and not type integer exclude each other"
-            return Reason(text, origin)
         kind = "integer"
     if kind == "integer" and multiple is not None:
         multiple = common_multiple(multiple, Decimal(1))
-    made = Numbers(kind, low, high, low_open, high_open, multiple, split, origin, residues)
+    step = multiple if multiple is not None else Decimal(1) if kind == "integer" else None
+    if avoid:
+        kept = _avoided(avoid, step)
+        if isinstance(kept, Decimal):
+            what = "type integer" if multiple is None else f"multipleOf {multiple:f}"
+            without = "type integer" if kept == 1 else f"multipleOf {kept:f}"
+            return Reason(f"{what} and not {without} exclude each other", origin)
+        avoid = kept
+    made = Numbers(kind, low, high, low_open, high_open, multiple, avoid, origin, residues)
     if low is None or high is None:
         return made
     below, above = describe_bounds(made)
     if low > high or (low == high and (low_open or high_open)):
         verb = "is above" if low > high else "excludes"
         return Reason(f"{below} {verb} {above}", origin)
-    step = multiple if multiple is not None else Decimal(1) if kind == "integer" else None
     if step is not None and not _has_multiple(made, step):
         name = "whole number" if multiple is None else f"multiple of {multiple:f}"
+        if avoid:
+            name += f" that is a multiple of none of {', '.join(f'{factor:f}' for factor in avoid)}"
         return Reason(f"no {name} lies between {below} and {above}", origin)
+    if low == high and any(is_multiple(low, factor) for factor in avoid):
+        return Reason(f"{below} is a multiple of {avoid[0]:f}", origin)
     return made
+
+
+def _avoided(avoid: tuple[Decimal, ...], step: Decimal | None) -> tuple[Decimal, ...] | Decimal:
+    """The factors that say something beside `step` and each other; or one that says too much.
+
+    Beside a step the factors are common multiples with it, so that whole ones stay whole.
+    """
+    factors: list[Decimal] = []
+    for factor in sorted(avoid):
+        if step is not None and is_multiple(step, factor):
+            return factor
+        beside = common_multiple(factor, step)
+        assert beside is not None
+        if not any(is_multiple(beside, other) for other in factors):
+            factors.append(beside)
+    return tuple(sorted(factors))
 
 
 def describe_bounds(n: Numbers) -> tuple[str, str]:
@@ -79,7 +105,12 @@ def _has_multiple(n: Numbers, step: Decimal) -> bool:
     last = high.numerator // high.denominator
     if n.high_open and last == high:
         last -= 1
-    return first <= last
+    if not n.avoid:
+        return first <= last
+    tried = range(first, min(last, first + MAX_TRIED) + 1)
+    factors = [Fraction(factor) / unit for factor in n.avoid]
+    found = any(all((k / factor).denominator != 1 for factor in factors) for k in tried)
+    return found or last > first + MAX_TRIED
 
 
 def common_multiple(a: Decimal | None, b: Decimal | None) -> Decimal | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
-from fractions import Fraction
 
 from ..ir import Json
 from ..origin import Origin
@@ -26,6 +25,7 @@ from .forms import (
     Item,
     Member,
     Nulls,
+    NumberKind,
     Numbers,
     Objects,
     Reason,
@@ -159,21 +159,19 @@ def _not_values(whole: Typed, x: Values, cause: Cause, goals: Goals) -> list[Typ
 def _not_numbers(x: Numbers, cause: Cause) -> list[Typed]:
     made: list[Typed] = []
     origin = cause.origin
-    if x.kind == "integer":
-        made.append(Numbers("fraction", split=cause, origin=origin))
-    elif x.kind == "fraction":
-        made.append(Numbers("integer", origin=origin))
+    if x.kind == "integer" and x.multiple is None:
+        made.append(Numbers(avoid=(Decimal(1),), origin=origin))
     if x.low is not None:
         made.append(Numbers(high=x.low, high_open=not x.low_open, origin=origin))
     if x.high is not None:
         made.append(Numbers(low=x.high, low_open=not x.high_open, origin=origin))
     if x.multiple is not None:
-        step = x.multiple
-
-        def holds(value: Json) -> bool:
-            return (Fraction(value) / Fraction(step)).denominator != 1  # type: ignore[arg-type]
-
-        made.append(Numbers(origin=origin, residues=_residue(cause, holds)))
+        made.append(Numbers(avoid=(x.multiple,), origin=origin))
+    for factor in x.avoid:
+        whole = factor == factor.to_integral_value()
+        kind: NumberKind = "integer" if whole else "any"
+        step = None if factor == 1 else factor
+        made.append(Numbers(kind, multiple=step, origin=origin))
     return made
 
 

@@ -169,7 +169,8 @@ class Reader:
         """A goal for a schema that the document does not have."""
         self._synthetic += 1
         pointer = f"{place.pointer}#{self._synthetic}"
-        made = Place(schema, pointer, place.origin, place.resource, place.depth)
+        depth, scope = place.depth, place.scope
+        made = Place(schema, pointer, place.origin, place.resource, depth, scope)
         return (made.atom,)
 
     # -- languages

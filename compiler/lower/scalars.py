@@ -34,6 +34,7 @@ def number(value: IntegerValue | NumberValue, shared: Shared, *, floats: bool) -
                 value.maximum,
                 digits=digits,
                 multiple_of=value.multiple_of,
+                not_multiple_of=value.not_multiple_of,
                 float_spelling=floats,
             )
         else:
@@ -45,6 +46,7 @@ def number(value: IntegerValue | NumberValue, shared: Shared, *, floats: bool) -
                 digits=digits,
                 exponent=exponent,
                 multiple_of=value.multiple_of,
+                not_multiple_of=value.not_multiple_of,
             )
         return uncounted(dfa)
 
@@ -59,7 +61,8 @@ def number(value: IntegerValue | NumberValue, shared: Shared, *, floats: bool) -
             return bounded_loops(machine, 1, shared.rules, shared.names, hint)
         return Regular(machine, 0, None, _range_words(value), value.origin)
 
-    if value.multiple_of is not None and not build_once().accepting:
+    divided = value.multiple_of is not None or value.not_multiple_of
+    if divided and not build_once().accepting:
         return None
     # Without a divisor the reader has made sure that there is a number between the bounds.
     return shared.named(bare_key, hint, lambda: lowered(build_once()))
@@ -107,4 +110,6 @@ def _range_words(value: IntegerValue | NumberValue) -> str:
         words += f"{joined} {'below' if below else 'at most'} {value.maximum}"
     if value.multiple_of is not None:
         words += f", a multiple of {value.multiple_of}"
+    if value.not_multiple_of:
+        words += f", no multiple of {' or '.join(map(str, value.not_multiple_of))}"
     return words

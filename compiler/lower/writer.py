@@ -27,6 +27,7 @@ from ..json_schema.json_values import json_key
 from ..limits import MAX_EXPONENT, MAX_NESTING
 from ..membership import contains
 from ..origin import Origin
+from ..regular.numbers import spells_exponents
 from .layout import BARE_KEY_STOPS, Layout
 from .spelling import StringStyle, escaped, raw_fits
 
@@ -94,7 +95,9 @@ def write_number(value: int | float | Decimal, kind: Value | None, origin: Origi
     plain = format(exact, "f")
     whole, _, fraction = plain.lstrip("-").partition(".")
     # Ranges of numbers are written without an exponent.
-    ranged = isinstance(kind, NumberValue) and bool(kind.minimum or kind.maximum)
+    ranged = isinstance(kind, NumberValue) and not spells_exponents(
+        kind.minimum, kind.maximum, kind.multiple_of, kind.not_multiple_of
+    )
     if ranged or max(len(whole), len(fraction)) <= PLAIN_DIGITS:
         return plain if "." in plain or "e" not in text.lower() else plain + ".0"
     return text.replace("E", "e")

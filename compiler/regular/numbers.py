@@ -6,9 +6,10 @@ come, so every bound of any size is exact; no floating point anywhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import lru_cache
+from typing import TypeAlias
 
 from ..errors import LimitExceeded
 from ..origin import Origin
@@ -38,6 +39,7 @@ def integers(
     *,
     digits: int | None,
     multiple_of: int | None = None,
+    not_multiple_of: Sequence[int] = (),
     float_spelling: bool = False,
     origin: Origin | None = None,
 ) -> Dfa:
@@ -47,6 +49,7 @@ def integers(
         digits: most digits where a side has no bound (None: unlimited). A bound with more digits
             raises the cap to its own.
         multiple_of: only multiples of it (at least 1).
+        not_multiple_of: no multiples of these (at least 2).
         float_spelling: 1.0 and 1.00 (at most `digits` zeros) are spellings of 1, and -0 of 0.
 
     Raises:
@@ -57,7 +60,8 @@ def integers(
     low = None if minimum is None else Decimal(minimum)
     high = None if maximum is None else Decimal(maximum)
     factor = None if multiple_of in (None, 1) else Decimal(multiple_of or 1)
-    return _guarded(lambda: _integers(low, high, spelling, factor), origin)
+    avoid = tuple(map(Decimal, not_multiple_of))
+    return _guarded(lambda: _integers(low, high, spelling, factor, avoid), origin)
 
 
 def decimals(
@@ -69,47 +73,63 @@ def decimals(
     digits: int | None,
     exponent: int | None,
     multiple_of: Decimal | None = None,
+    not_multiple_of: Sequence[Decimal] = (),
     origin: Origin | None = None,
 ) -> Dfa:
     """The spellings of the decimal numbers within the bounds: 5, 5.0 and 5.00 alike.
 
     Exponents are spelled where nothing but the sign is bounded (no bounds, or bounds of zero, and
-    no `multiple_of`), with at most `exponent` digits (None: unlimited); otherwise not.
+    no factors), with at most `exponent` digits (None: unlimited); otherwise not.
 
     Args:
         digits: most digits of the whole part where a side has no bound, and of the fraction (None:
             unlimited). A bound with more digits raises the cap to its own.
+        multiple_of: only multiples of it.
+        not_multiple_of: no multiples of these; (1,): only numbers that are not whole.
 
     Raises:
         LimitExceeded: code ``number-too-large``; too many states, a bound of too many digits.
     """
-    signs_only = not any((minimum, maximum)) and multiple_of is None
-    allowed = exponent if signs_only else 0
+    allowed = exponent if spells_exponents(minimum, maximum, multiple_of, not_multiple_of) else 0
     spelling = Spelling(digits, digits, allowed, zero_fraction=False, minus_zero=True)
     return _guarded(
         lambda: _number(
-            minimum, maximum, exclusive_minimum, exclusive_maximum, spelling, multiple_of
+            minimum,
+            maximum,
+            exclusive_minimum,
+            exclusive_maximum,
+            spelling,
+            multiple_of,
+            tuple(not_multiple_of),
         ),
         origin,
     )
 
 
 def spells_exponents(
-    minimum: Decimal | None, maximum: Decimal | None, multiple_of: Decimal | None
+    minimum: Decimal | None,
+    maximum: Decimal | None,
+    multiple_of: Decimal | None,
+    not_multiple_of: Sequence[Decimal] = (),
 ) -> bool:
     """Whether :func:`decimals` spells exponents under these bounds (else report it narrowed)."""
-    return not any((minimum, maximum)) and multiple_of is None
+    return not any((minimum, maximum)) and multiple_of is None and not not_multiple_of
 
 
 def _integers(
-    minimum: Decimal | None, maximum: Decimal | None, spelling: Spelling, factor: Decimal | None
+    minimum: Decimal | None,
+    maximum: Decimal | None,
+    spelling: Spelling,
+    factor: Decimal | None,
+    avoid: tuple[Decimal, ...],
 ) -> Table:
-    _check_lengths(minimum, maximum, factor)
+    _check_lengths(minimum, maximum, factor, *avoid)
     if factor and minimum is not None and maximum is not None and not spelling.minus_zero:
         low, high, step = int(minimum), int(maximum), int(factor)
         if (high - low) // step <= MAX_LISTED:
-            return word_table(map(str, range(-(-low // step) * step, high + 1, step)))
-    return _number(minimum, maximum, False, False, spelling, factor)
+            listed = range(-(-low // step) * step, high + 1, step)
+            return word_table(str(n) for n in listed if all(n % int(f) for f in avoid))
+    return _number(minimum, maximum, False, False, spelling, factor, avoid)
 
 
 def _check_lengths(*values: Decimal | None) -> None:
@@ -137,8 +157,9 @@ def _number(
     exclusive_maximum: bool,
     spelling: Spelling,
     multiple_of: Decimal | None,
+    avoid: tuple[Decimal, ...],
 ) -> Table:
-    _check_lengths(minimum, maximum, multiple_of)
+    _check_lengths(minimum, maximum, multiple_of, *avoid)
     if any((n or 0) > MAX_SPELLED for n in (spelling.whole, spelling.fraction, spelling.exponent)):
         raise TooLarge(f"more than {MAX_SPELLED} digits")
     positive = _magnitudes(minimum, exclusive_minimum, maximum, exclusive_maximum)
@@ -150,27 +171,37 @@ def _number(
     )
     machine = Machine(positive, negative, spelling)
     spelled = explore(START, _SETS, machine.step, machine.accepts)
-    if multiple_of is None or not spelled.accepting:
-        return spelled
-    return _multiples(spelled, Remainders(multiple_of))
+    if multiple_of is not None and spelled.accepting:
+        spelled = _multiples(spelled, Remainders(multiple_of), wanted=True)
+    for factor in avoid:
+        if spelled.accepting:
+            spelled = _multiples(spelled, Remainders(factor), wanted=False)
+    return spelled
 
 
-def _multiples(spelled: Table, remainders: Remainders) -> Table:
-    """The spelled numbers that are multiples; only what both allow is ever visited."""
+_State: TypeAlias = "tuple[int, tuple[int, int] | None]"
+
+
+def _multiples(spelled: Table, remainders: Remainders, *, wanted: bool) -> Table:
+    """The spelled numbers that are multiples, or are not; only what is allowed is ever visited.
+
+    A number of which no multiple goes on has no remainder.
+    """
     classes = [spelled.alphabet.class_of(ord(symbol)) for symbol in SYMBOLS]
 
-    def step(state: tuple[int, tuple[int, int]], i: int) -> tuple[int, tuple[int, int]] | None:
+    def step(state: _State, i: int) -> _State | None:
         target = spelled.rows[state[0]][classes[i]]
-        remainder = None if target < 0 else remainders.step(state[1], SYMBOLS[i])
-        return None if remainder is None else (target, remainder)
+        if target < 0:
+            return None
+        remainder = None if state[1] is None else remainders.step(state[1], SYMBOLS[i])
+        return None if wanted and remainder is None else (target, remainder)
 
-    return explore(
-        (0, remainders.start),
-        _SETS,
-        step,
-        lambda q: q[0] in spelled.accepting and remainders.accepts(q[1]),
-        limit=MAX_MULTIPLES,
-    )
+    def accepts(state: _State) -> bool:
+        multiple = state[1] is not None and remainders.accepts(state[1])
+        return state[0] in spelled.accepting and multiple == wanted
+
+    start: _State = (0, remainders.start)
+    return explore(start, _SETS, step, accepts, limit=MAX_MULTIPLES)
 
 
 def _spelled_length(value: Decimal) -> int:

@@ -24,6 +24,7 @@ from calligram.compiler.ir import (
     UnionValue,
     Value,
 )
+from calligram.compiler.json_schema.json_values import is_multiple
 from calligram.compiler.regular.language import Language
 
 KEYS = ("a", "b", "ab", "c")
@@ -185,6 +186,8 @@ def _sample_number(rng: Random, value: IntegerValue | NumberValue) -> Any:
     if isinstance(value, NumberValue):
         numbers = [n for n in numbers if not (value.exclusive_minimum and n == low)]
         numbers = [n for n in numbers if not (value.exclusive_maximum and n == high)]
+    avoided = [Decimal(factor) for factor in value.not_multiple_of]
+    numbers = [n for n in numbers if not any(is_multiple(n, factor) for factor in avoided)]
     if not numbers:
         raise LookupError
     chosen = rng.choice(numbers)

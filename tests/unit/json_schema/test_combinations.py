@@ -131,8 +131,6 @@ def test_one_of_with_overlaps_is_exclusive() -> None:
 
 
 def test_one_of_that_cannot_be_told_apart_is_refused_or_relaxed() -> None:
-    schema = {"oneOf": [{"type": "number"}, {"type": "integer"}]}
-    assert problem(schema).code == "unsupported-keyword"
     items = {"type": "object", "properties": {"v": {"oneOf": [
         {"type": "array", "items": {"type": "integer"}},
         {"type": "array", "items": {"type": "number"}}]}}}  # fmt: skip
@@ -163,9 +161,47 @@ def test_not_of_what_a_complement_exists_for() -> None:
 
 
 def test_not_of_what_no_complement_exists_for_is_refused_at_its_place() -> None:
-    found = problem({"type": "object", "properties": {"n": {"type": "integer",
-                     "not": {"multipleOf": 3}}}})  # fmt: skip
+    found = problem({"type": "object", "properties": {"n": {"type": "array",
+                     "not": {"uniqueItems": True}}}})  # fmt: skip
     assert (found.code, found.origin.pointer) == ("unsupported-keyword", "/properties/n/not")
+
+
+def test_not_of_integers_and_of_multiples() -> None:
+    check({"not": {"type": "integer"}}, [1.5, -0.25, "1", None, [1]], [1, 1.0, -3, 0])
+    check({"type": "integer", "not": {"multipleOf": 3}}, [1, -2, 100], [0, 3, -6, 1.5])
+    check({"type": "number", "not": {"multipleOf": 0.5}}, [0.25, 1.1], [0, 0.5, 2, -1.5])
+    check({"type": "number", "multipleOf": 0.25, "not": {"multipleOf": 0.5}},
+          [0.25, -1.75], [0.5, 0, 1, 0.3])  # fmt: skip
+    check({"not": {"type": "integer", "multipleOf": 4, "minimum": 0}},
+          [5, -4, 4.5, -4.5, None], [0, 4, 8])  # fmt: skip
+    check({"not": {"not": {"type": "integer"}}}, [3, -1], [3.5, None])
+    check({"oneOf": [{"type": "integer"}, {"type": "number", "minimum": 2}]},
+          [1, -5, 2.5, 99.125], [2, 3, 1.5])  # fmt: skip
+    check({"oneOf": [{"multipleOf": 3}, {"multipleOf": 5}], "type": "integer"},
+          [3, 5, -6, 10], [0, 15, -30, 7])  # fmt: skip
+    check({"type": "integer", "minimum": 3, "maximum": 6,
+           "allOf": [{"not": {"multipleOf": 2}}, {"not": {"multipleOf": 5}}]},
+          [3], [2, 4, 5, 6, 7])  # fmt: skip
+
+
+def test_excluded_multiples_that_leave_nothing_are_told() -> None:
+    whole = problem({"type": "integer", "not": {"multipleOf": 0.5}})
+    assert whole.message == (
+        "type integer and not multipleOf 0.5 exclude each other: no value can match"
+    )
+    between = problem(
+        {
+            "type": "integer",
+            "minimum": 4,
+            "maximum": 6,
+            "allOf": [{"not": {"multipleOf": 2}}, {"not": {"multipleOf": 5}}],
+        }
+    )
+    assert between.message.startswith(
+        "no whole number that is a multiple of none of 2, 5 lies between minimum 4 and maximum 6"
+    )
+    both = problem({"type": "number", "multipleOf": 6, "not": {"multipleOf": 3}})
+    assert both.message.startswith("multipleOf 6 and not multipleOf 3 exclude each other")
 
 
 def test_a_negated_closed_object_needs_some_other_key() -> None:

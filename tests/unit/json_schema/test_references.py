@@ -179,6 +179,115 @@ def test_dynamic_and_recursive_references_without_a_choice() -> None:
           [{}, {"k": {}}], [{"k": 1}, {"z": 1}])  # fmt: skip
 
 
+GENERIC = {
+    "$id": "generic",
+    "type": "array",
+    "items": {"$dynamicRef": "#item"},
+    "$defs": {"any": {"$dynamicAnchor": "item"}},
+}
+
+
+def a_list_of(name: str, item: dict[str, Any]) -> dict[str, Any]:
+    item = {"$dynamicAnchor": "item", **item}
+    return {"$id": name, "$ref": "generic", "$defs": {"item": item}}
+
+
+def test_a_dynamic_reference_takes_the_outermost_anchor_of_its_path() -> None:
+    schema = {
+        "$id": "https://example.com/lists",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {"texts": {"$ref": "texts"}, "wholes": {"$ref": "wholes"},
+                       "all": {"$ref": "generic"}, "nested": {"$ref": "outer"}},
+        "$defs": {
+            "generic": GENERIC,
+            "texts": a_list_of("texts", {"type": "string"}),
+            "wholes": a_list_of("wholes", {"type": "integer"}),
+            "outer": {"$id": "outer", "$ref": "texts",
+                      "$defs": {"item": {"$dynamicAnchor": "item", "type": "boolean"}}},
+        },
+    }  # fmt: skip
+    check(schema, [{"texts": ["a"], "wholes": [1], "all": ["a", 1, None], "nested": [True]}],
+          [{"texts": [1]}, {"wholes": ["a"]}, {"nested": ["a"]}, {"all": 1}])  # fmt: skip
+
+
+def test_a_dynamic_reference_to_a_plain_anchor_or_by_pointer_is_a_plain_one() -> None:
+    for reference in ("#item", "#/$defs/any"):
+        plain = {**GENERIC, "items": {"$dynamicRef": reference},
+                 "$defs": {"any": {"$anchor": "item", "type": "null"}}}  # fmt: skip
+        schema = {"$id": "https://example.com/plain", "$ref": "texts",
+                  "$defs": {"g": plain, "t": a_list_of("texts", {"type": "string"})}}  # fmt: skip
+        check(schema, [[None]], [["a"]])
+
+
+def test_a_dynamic_reference_leaves_with_its_resource() -> None:
+    schema = {
+        "$id": "https://example.com/branches",
+        "if": {"$id": "first", "required": ["a"],
+               "$defs": {"x": {"$dynamicAnchor": "x", "type": "null"}}},
+        "then": {"$id": "second", "properties": {"a": {"$ref": "use"}},
+                 "$defs": {"x": {"$dynamicAnchor": "x", "type": "integer"}}},
+        "$defs": {"use": {"$id": "use", "$dynamicRef": "#x",
+                          "$defs": {"x": {"$dynamicAnchor": "x"}}}},
+    }  # fmt: skip
+    check(schema, [{"a": 1}, {"b": 1}], [{"a": None}, {"a": "x"}])
+
+
+def test_a_recursive_reference_extends_the_tree_it_is_in() -> None:
+    tree = {
+        "$id": "tree",
+        "$recursiveAnchor": True,
+        "type": "object",
+        "properties": {"kids": {"type": "array", "items": {"$recursiveRef": "#"}}},
+    }
+    for anchored, accept in ((True, False), (False, True)):
+        schema = {
+            "$schema": "https://json-schema.org/draft/2019-09/schema",
+            "$id": "https://example.com/strict",
+            "$recursiveAnchor": anchored,
+            "$ref": "tree",
+            "unevaluatedProperties": False,
+            "$defs": {"t": tree},
+        }
+        value = check(schema, [{}, {"kids": [{"kids": []}]}], [{"x": 1}, {"kids": [1]}])
+        assert accepts(value, {"kids": [{"x": 1}]}) is accept
+
+
+def test_references_to_an_id_that_is_a_reference_itself() -> None:
+    schema = {
+        "$id": "https://example.com/a/base.json",
+        "$ref": "nested/one.json",
+        "$defs": {"one": {"$id": "nested/one.json", "$ref": "./two.json"},
+                  "two": {"$id": "nested/two.json", "type": "number"}},
+    }  # fmt: skip
+    check(schema, [1], ["a"])
+
+
+def test_metaschemas_are_at_hand() -> None:
+    check({"$ref": "http://json-schema.org/draft-07/schema#/definitions/nonNegativeInteger"},
+          [0, 5], [-1, "x"])  # fmt: skip
+    keyword = "https://json-schema.org/draft/2020-12/meta/validation"
+    check({"properties": {"maxLength": {"$ref": f"{keyword}#/properties/maxLength"}}},
+          [{"maxLength": 3}], [{"maxLength": -3}])  # fmt: skip
+    whole = {"$ref": "https://json-schema.org/draft/2020-12/schema"}
+    found = problems(whole)
+    assert {p.code for p in found} == {"unsupported-keyword"}
+    assert f"{keyword}#/$defs/stringArray/uniqueItems" in {p.origin.pointer for p in found}
+    check(whole, [True, {"minLength": 1, "properties": {"a": {"items": {}}}}],
+          [1, {"minLength": -1}, {"properties": {"a": {"type": "text"}}}],
+          on_unsupported="relax")  # fmt: skip
+
+
+def test_a_document_that_extends_a_metaschema_is_what_its_dynamic_references_mean() -> None:
+    schema = {
+        "$id": "https://example.com/dialect",
+        "$dynamicAnchor": "meta",
+        "$ref": "https://json-schema.org/draft/2020-12/meta/applicator",
+        "properties": {"note": {"type": "string"}},
+    }
+    check(schema, [{"not": {"note": "n"}}], [{"note": 1}, {"not": {"note": 1}}])
+
+
 def test_shared_diamonds_do_not_multiply() -> None:
     depth = 60
     defs = {f"d{i}": {"type": "object", "properties": {

@@ -49,6 +49,10 @@ INTEGERS: list[tuple[dict[str, Any], list[str], list[str]]] = [
     ({"multiple_of": 10**15}, ["0", "1" + "0" * 15], ["1" + "0" * 14]),
     ({"minimum": 10, "maximum": 30, "multiple_of": 7}, ["14", "21", "28"], ["7", "35", "0", "15"]),
     ({"minimum": 1, "maximum": 6, "multiple_of": 7}, [], ["0", "7"]),
+    ({"not_multiple_of": [3]}, ["1", "-2", "100"], ["0", "-3", "99", "-0"]),
+    ({"multiple_of": 2, "not_multiple_of": [4, 6]}, ["2", "-10"], ["0", "4", "6", "12", "3"]),
+    ({"minimum": 1, "maximum": 9, "multiple_of": 3, "not_multiple_of": [6]}, ["3", "9"], ["6"]),
+    ({"not_multiple_of": [2], "float_spelling": True}, ["1.0", "-3"], ["2.0", "1.5", "-0.0"]),
     ({"minimum": 0, "maximum": 10**9, "multiple_of": 10**6 + 3}, ["0", "1000003"], ["1000000"]),
     (
         {"minimum": 0, "maximum": 10, "float_spelling": True, "digits": 3},
@@ -99,6 +103,13 @@ DECIMALS: list[tuple[Dfa, list[str], list[str]]] = [
     (numbers(multiple_of=D("0.01")), ["1.25", "0.1", "-3", "2.500"], ["0.001", "1.255"]),
     (numbers(multiple_of=D("0.25")), ["0.25", "1.5", "2", "-0.750"], ["0.1", "0.255", "1.05"]),
     (numbers(multiple_of=D("2.5")), ["2.5", "5", "10.0"], ["2", "2.55", "1"]),
+    (numbers(not_multiple_of=[D(1)]), ["0.5", "-1.50", "9.01"], ["1", "1.0", "-0.00", "1.5e1"]),
+    (numbers(not_multiple_of=[D("0.5")]), ["0.25", "0.501"], ["0.5", "0", "1.50"]),
+    (
+        numbers("0", "0.3", multiple_of=D("0.1"), not_multiple_of=[D("0.2")]),
+        ["0.1", "0.30"],
+        ["0", "0.2", "0.15"],
+    ),
     (numbers("0", "100", multiple_of=D("50")), ["0", "50.00", "100"], ["25", "150", "50.5"]),
     (numbers("-0", "-0.0"), ["0", "-0"], ["0.1"]),
 ]
@@ -147,7 +158,7 @@ DECIMAL_FACTORS = st.none() | st.sampled_from([D("0.01"), D("0.5"), D(3), D("0.0
 
 @settings(max_examples=400, deadline=None)
 @given(
-    BOUNDS, BOUNDS, st.booleans(), st.booleans(), DECIMAL_FACTORS,
+    BOUNDS, BOUNDS, st.booleans(), st.booleans(), DECIMAL_FACTORS, DECIMAL_FACTORS,
     st.lists(SPELLED, min_size=1, max_size=30),
 )  # fmt: skip
 def test_decimals_are_exactly_those_within_the_bounds(
@@ -156,6 +167,7 @@ def test_decimals_are_exactly_those_within_the_bounds(
     exclusive_minimum: bool,
     exclusive_maximum: bool,
     factor: D | None,
+    other: D | None,
     texts: list[str],
 ) -> None:
     made = decimals(
@@ -166,8 +178,9 @@ def test_decimals_are_exactly_those_within_the_bounds(
         digits=20,
         exponent=3,
         multiple_of=factor,
+        not_multiple_of=() if other is None else (other,),
     )
-    exponents = spells_exponents(minimum, maximum, factor)
+    exponents = other is None and spells_exponents(minimum, maximum, factor)
     for text in texts:
         value = D(text)
         inside = exponents or "e" not in text.lower()
@@ -177,7 +190,9 @@ def test_decimals_are_exactly_those_within_the_bounds(
             inside &= value < maximum or (value == maximum and not exclusive_maximum)
         if factor is not None:
             inside &= value % factor == 0
-        assert made.accepts(text) == inside, (text, minimum, maximum, factor)
+        if other is not None:
+            inside &= value % other != 0
+        assert made.accepts(text) == inside, (text, minimum, maximum, factor, other)
 
 
 @given(BOUNDS, BOUNDS, DECIMAL_FACTORS)
