@@ -26,6 +26,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="rewrite golden/ instead of comparing with it"
     )
+    parser.addoption(
+        "--update-baseline",
+        action="store_true",
+        help="record what each schema of tests/baseline/ comes to now",
+    )
 
 
 @pytest.fixture(scope="session")
