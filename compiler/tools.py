@@ -24,6 +24,12 @@ MAX_TOOLS = 10_000
 MAX_NUMBER_DIGITS = 1000
 
 _SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
+_KNOWN_KEYS = frozenset((
+    *_SCHEMA_KEYS, "name", "description", "type", "strict", "title", "annotations", "outputSchema",
+    "output_schema", "execution", "icons", "_meta", "cache_control", "input_examples", "examples",
+    "defer_loading", "allowed_callers", "returns", "response", "format", "meta",
+))  # fmt: skip
+"""What else the three forms (OpenAI, Anthropic, MCP 2025-11) have beside a schema."""
 _FORMS = (
     'a tool is {"type": "function", "function": {"name", "parameters"}}, {"name", "parameters"}, '
     '{"name", "input_schema"} or {"name", "inputSchema"}'
@@ -139,6 +145,16 @@ def _read_tool(entry: object, index: int, problems: list[Problem]) -> ToolDefini
         wrong("invalid-tool", f"tools of type {kind!r} have no schema to compile", *path, "type",
               hint=_FORMS)  # fmt: skip
         return None
+    unknown = sorted(str(k) for k in entry if k not in _KNOWN_KEYS)
+    if not given and unknown:
+        # A misspelt `parameters` must not make a tool without any.
+        near = next((h for k in unknown if (h := did_you_mean(k, _SCHEMA_KEYS))), None)
+        schemas = [k for k in unknown if isinstance(entry[k], Mapping)]
+        if near is not None or schemas:
+            key = (schemas or unknown)[0]
+            message = f"it has no parameters, and `{key}` is no key of a tool"
+            wrong("invalid-tool", message, *path, hint=near or _FORMS)
+            return None
     schema = entry[given[0]] if given else None
     if schema is None:
         schema = {"type": "object", "properties": {}}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .lower.free_text import after_text, trigger_pattern, trigger_texts
+from .lower.free_text import after_text, escape_pattern, trigger_pattern, trigger_texts
 from .spec import DialectSpec, TriggerSpec
 
 Position = Literal["anywhere", "message_start", "after"]
@@ -97,7 +96,7 @@ def _grouped(spec: DialectSpec, trigger: TriggerSpec, names: Sequence[str]) -> s
     """The trigger's pattern with one group around what the grammar reads."""
     whole = trigger_pattern(spec, trigger, names)
     if trigger.at.startswith("after:"):
-        before = re.escape(after_text(trigger))
+        before = escape_pattern(after_text(trigger))
         return f"{before}({whole.removeprefix(before)})"
     if whole.startswith("^"):
         return f"^({whole[1:]})"

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from ..grammar import Expr, Rules
 from .core import CUT, END, Arc, Core
 
+_NICE = b"axy1-_ "
+"""Bytes that read well in a witness, the best first."""
+
 Pair = tuple[int, int, bool]
 
 
@@ -79,7 +82,9 @@ def _steps(core: Core, left: int, right: int, parted: bool) -> list[tuple[int, P
             apart = parted or _events(a.events) != _events(b.events)
             if a.target == b.target and not apart and a is not b:
                 continue
-            out.setdefault(_pair(a, b, apart), _shown(low, high))
+            pair, byte = _pair(a, b, apart), _shown(low, high)
+            if pair not in out or (byte in _NICE and out[pair] not in _NICE):
+                out[pair] = byte
     return [(byte, pair) for pair, byte in out.items()]
 
 
@@ -91,7 +96,7 @@ def _pair(a: Arc, b: Arc, parted: bool) -> Pair:
 
 def _shown(low: int, high: int) -> int:
     """A byte of the range, a letter if there is one."""
-    return next((c for c in (*b"axy 1", low) if low <= c <= high), low)
+    return next((c for c in _NICE if low <= c <= high), low)
 
 
 def _text(core: Core, origin: dict[Pair, tuple[Pair, int] | None], pair: Pair, rest: int) -> str:

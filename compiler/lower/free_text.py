@@ -6,13 +6,19 @@ begin as a reasoning block does. All of it is regular, so it is one automaton.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from ..origin import Origin
 from ..regular.language import Language
 from ..spec import DialectSpec, TriggerSpec
 from .openers import GAP, spaced, without_openers
+
+_SPECIAL = {c: "\\" + c for c in "\\^$.*+?()[]{}|/"} | {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+
+
+def escape_pattern(text: str) -> str:
+    """A text as a regular expression for itself, spelled as all engines read it alike."""
+    return "".join(_SPECIAL.get(c, c) for c in text)
 
 
 def trigger_texts(trigger: TriggerSpec, names: Sequence[str]) -> tuple[str, ...]:
@@ -51,14 +57,14 @@ def trigger_pattern(spec: DialectSpec, trigger: TriggerSpec, names: Sequence[str
         body = f"(?:{body})" if "|" in body else body
     else:
         texts = trigger_texts(trigger, names)
-        body = "|".join(re.escape(t) for t in texts)
+        body = "|".join(escape_pattern(t) for t in texts)
         body = f"(?:{body})" if len(texts) > 1 else body
     if trigger.not_:
-        body += "(?!" + "|".join(re.escape(t) for t in trigger.not_) + ")"
+        body += "(?!" + "|".join(escape_pattern(t) for t in trigger.not_) + ")"
     if trigger.at == "message_start":
         return "^" + body
     if trigger.at.startswith("after:"):
-        return re.escape(after_text(trigger)) + body
+        return escape_pattern(after_text(trigger)) + body
     return r"\b" + body if _at_boundary(spec, trigger) else body
 
 

@@ -127,6 +127,9 @@ class ReadCalls:
             return choice(*(Literal(n) for n in self.names)) if self.names else ANY_CHAR
         stops = tuple(dict.fromkeys((*shape.name_stops(), *self.values.avoid)))
         language = Language.avoiding(stops) - Language.words([""])
+        for ending in shape.after_name():
+            if ending.strip():
+                language = language & Language.avoiding((), ending)
         return Regular(spell(language.dfa, "none", ""), 1, None, "a tool's name")
 
     def identity(self, shape: Shape, at: int) -> Expr:
@@ -219,7 +222,8 @@ class ReadCalls:
         following = shape.param[at + 1] if at + 1 < len(shape.param) else ""
         behind_it = following if isinstance(following, str) else ""
         stops = (*shape.key_stops(behind_it), *self.values.avoid)
-        language = Language.avoiding(stops) - Language.words([""])
+        # Not even together with the literal behind it may a key hold that literal earlier.
+        language = Language.avoiding(stops, behind_it) - Language.words([""])
         text = Regular(spell(language.dfa, "none", ""), 1, None, "an argument's name")
         return Capture(Slot("key", "raw"), text)
 

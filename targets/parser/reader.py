@@ -61,6 +61,7 @@ class Reader:
         self.grammar = grammar
         self._tools: Mapping[str, Call] = {c.name: c for c in grammar.calls}
         self._automaton = self._fresh()
+        self._markers = tuple(t.encode() for t in grammar.trigger.texts)
 
     def _fresh(self) -> CapturingAutomaton:
         reading = self.grammar.reading
@@ -68,6 +69,8 @@ class Reader:
 
     def parse(self, text: str | bytes) -> ParseResult:
         """Read a whole text. Never raises on text, whatever it holds."""
+        if not isinstance(text, (str, bytes)):
+            raise TypeError(f"a text is str or bytes, not {type(text).__name__}")
         stream = self.stream()
         stream.read(text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text)
         return stream.close()
@@ -84,7 +87,7 @@ class Reader:
             self._automaton = self._fresh()
         literals = self.grammar.dialect.args.literals
         builder = Builder(self._automaton.core.slots, text, self._tools, literals)
-        return Run(self._automaton, builder, text, on_break), builder
+        return Run(self._automaton, builder, text, on_break, self._markers), builder
 
 
 class Stream:
@@ -193,7 +196,8 @@ class Stream:
         end = len(self._text)
         if call is None:
             builder.abandon(end)
-            return Incomplete(None, "", "the text ends inside a block that is not closed")
+            what = "before the calls are closed" if builder.calls else "inside a block"
+            return Incomplete(None, "", f"the text ends {what}")
         start = call.arguments_start
         end = end if call.arguments_end is None else call.arguments_end
         arguments = "" if start is None else builder.slice(start, end)

@@ -28,6 +28,7 @@ class Run:
     Args:
         automaton: the reading grammar from its start.
         text: the bytes read so far, shared with `builder`.
+        markers: what begins a call, for texts that are cut off right behind it.
         on_break: told the position where a call or block breaks off, before it is given up.
     """
 
@@ -37,8 +38,10 @@ class Run:
         builder: Builder,
         text: bytearray,
         on_break: Callable[[int], None],
+        markers: tuple[bytes, ...],
     ) -> None:
         self._on_break = on_break
+        self._markers = markers
         self._automaton = automaton
         self._builder = builder
         self._text = text
@@ -134,16 +137,50 @@ class Run:
         return min((f[0][1] for f in rest if f), default=self.position)
 
     def close(self) -> bool:
-        """The text has ended. -> whether it may end here."""
+        """The text has ended. -> whether it may end here.
+
+        A reading in which a call has begun is preferred to one that takes the beginning for
+        prose: the text was cut off, and what is known of the call is worth more.
+        """
         final = self._automaton.final(self._config)
-        if final is not None:
+        if final is not None and (final[0] == 0 or not self._has_begun(self._histories[0])):
             index, events = final
             self._commit(self._histories[index])
             for event in events:
                 self._builder.event(event, self.position)
             return True
         self._commit(self._histories[0])
+        self._complete()
         return False
+
+    def _has_begun(self, history: History) -> bool:
+        """Has a call begun in a reading: is its name told, or what arms a call?"""
+        slots = self._automaton.core.slots
+        start, prose = 0, False
+        for event, position in _flat(history):
+            kind = slots[abs(event) - 1].kind
+            if event < 0 and kind == "name":
+                return True
+            if kind == "content":
+                prose = event > 0
+            if kind in ("content", "call"):
+                start = position
+        return not prose and bytes(self._text[start:]).lstrip().startswith(self._markers)
+
+    def _complete(self) -> None:
+        """If the open call is all there, only what stands around the calls is missing: close it."""
+        slots = self._automaton.core.slots
+        thread = self._automaton.threads(self._config)[0]
+        for arc in self._automaton.core.expand(thread).arcs:
+            closing: list[int] = []
+            for event in arc.events:
+                if event >= 0:
+                    break
+                closing.append(event)
+                if slots[-event - 1].kind == "call":
+                    for each in closing:
+                        self._builder.event(each, self.position)
+                    return
 
 
 def _flat(history: History) -> list[tuple[int, int]]:

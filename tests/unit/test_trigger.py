@@ -108,7 +108,7 @@ def test_as_json() -> None:
     assert rules[2] == {
         "texts": [" to=functions."],
         "token": False,
-        "pattern": r"<\|start\|>assistant(\ to=functions\.)",
+        "pattern": r"<\|start\|>assistant( to=functions\.)",
         "at": "after",
         "after": "<|start|>assistant",
     }
