@@ -153,6 +153,85 @@ def test_report_lists_statuses_by_tool_and_pointer() -> None:
     assert "/properties/unit/enum" in json.dumps(document)
 
 
+LONG = "a_rather_long_name_of_a_property"
+SPELLED = "maxLenght"
+MIXED = [
+    {
+        "name": "good",
+        "input_schema": {
+            "properties": {
+                LONG: {"type": "array", "items": {"type": "string"}},
+                "a": {"type": "string", SPELLED: 3, "format": "postcode", "title": "A"},
+            }
+        },
+    },
+    {"name": "unsupported", "input_schema": {"properties": {"a": {"uniqueItems": True}}}},
+    {"name": "broken", "input_schema": {"properties": {"b": False}, "required": ["b"]}},
+]
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> list[str]:
+    """Options for one good tool among broken ones."""
+    file = write(tmp_path / "mixed.json", json.dumps(MIXED))
+    return ["--tools", file, "--dialect", DIALECT, "--on-unsupported", "drop-tool"]
+
+
+@pytest.mark.parametrize("columns", ["48", "60", "80", "97", "200", None])
+def test_report_loses_nothing_at_any_width(
+    mixed: list[str], columns: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if columns is not None:
+        monkeypatch.setenv("COLUMNS", columns)
+    findings = run("report", *mixed, "--json").json["findings"]
+    table = run("report", *mixed).out.partition("\n\n")[0].splitlines()
+    assert columns is None or all(len(line) <= int(columns) for line in table)
+    start, stop = table[0].index("how"), table[0].index("status")
+    words = "".join("".join(line[start:].split()) for line in table)
+    places = "".join("".join(line[table[0].index("pointer") : stop].split()) for line in table)
+    for finding in findings:
+        if finding["status"] != "annotation" or "how" in finding:
+            assert "".join(finding.get("how", "").split()) in words
+            assert finding["pointer"] in places
+
+
+def test_report_is_one_finding_a_line_where_nobody_looks(
+    mixed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    lines = run("report", *mixed).out.splitlines()
+    (line,) = [line for line in lines if "uniqueItems" in line]
+    assert line.split()[0] == "unsupported" and " refused " in line
+
+
+def test_report_shows_what_is_ignored_without_all(mixed: list[str]) -> None:
+    text = " ".join(run("report", *mixed).out.split())
+    assert SPELLED in text and "did you mean `maxLength`" in text and "postcode" in text
+    assert "/title" not in text
+    assert "/title" in run("report", *mixed, "--all").out
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [(["compile"], 0), (["check", "--text", "x"], 1), (["parse", "--text", "x"], 1)],
+)
+def test_tools_left_out_are_named_with_the_reason(
+    mixed: list[str], command: list[str], code: int
+) -> None:
+    result = run(*command, *mixed)
+    named = [line for line in result.err.splitlines() if line.startswith("left out: ")]
+    assert result.code == code
+    assert [line.split()[2] for line in named] == ["unsupported", "broken"]
+    assert "(/properties/a/uniqueItems: " in named[0] and named[0].endswith(")")
+    document = run(*command, *mixed, "--json")
+    assert "left out" not in document.err
+    assert {"unsupported", "broken"} <= set(
+        document.json.get("left_out") or document.json["report"]["dropped_tools"]
+    )
+    assert run(*command, *BASE).err.count("left out") == 0
+
+
 def test_dialects_list_names_each_once() -> None:
     lines = run("dialects", "list").out.splitlines()
     assert [line.split()[0] for line in lines] == calligram.dialects()
@@ -167,6 +246,13 @@ def test_what_show_prints_is_a_spec_again(tmp_path: Path, dialect: str) -> None:
         run("dialects", "show", file, "--json").json
         == run("dialects", "show", dialect, "--json").json
     )
+
+
+def test_show_quotes_markers_and_line_breaks_doubly() -> None:
+    lines = run("dialects", "show", DIALECT).out.splitlines()
+    assert 'lead_in: "\\n"' in lines and '- text: "<tool_call>"' in lines
+    assert "id: hermes-json" in lines and "- Hermes 2 Pro" in lines
+    assert not [line for line in lines if "'" in line]
 
 
 def test_lint_finds_nothing_in_the_shipped_specs() -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from calligram.cli.problems import as_options, line_of
+from calligram.compiler.origin import Origin, Problem
 from tests.cli_runner import BASE, DIALECT, Result, one_tool, run, write
 
 BAD_TOOLS: dict[str, tuple[str | bytes, int, str]] = {
@@ -72,6 +74,9 @@ def test_bad_tools_are_located_and_end_with_the_documented_code(
         (["compile", *BASE, "--bounds", "string=" + "9" * 5000], "at least 1"),
         (["compile", *BASE, "--bounds", "string=1,string=2"], "twice"),
         (["compile", *BASE, "--bounds", ""], "legal names"),
+        (["compile", *BASE, "--bounds", "string"], "write string=N"),
+        (["compile", *BASE, "--bounds", "string=x"], "Invalid value for '--bounds': string"),
+        (["compile", *BASE, "--tool-choice", "set_timer"], "use --tool set_timer"),
         (["compile", *BASE, "--max-calls", "0"], "max-calls"),
         (["check", *BASE], "--text"),
         (["check", *BASE, "--text", "a", "--text-file", "b"], "--text"),
@@ -85,6 +90,7 @@ def test_wrong_usage_exits_with_2(arguments: list[str], said: str) -> None:
     result = run(*arguments)
     assert (result.code, result.out) == (2, "")
     assert said in result.err
+    assert "Value error" not in result.err
     as_json = run(*arguments, "--json") if arguments else Result(2, "", "[]")
     assert as_json.code == 2 and isinstance(as_json.problems, list)
 
@@ -94,3 +100,41 @@ def test_invalid_utf8_in_a_text_file_is_located(tmp_path: Path) -> None:
     result = run("check", *BASE, "--text-file", file)
     assert result.code == 2
     assert f"{file}:2:3: " in result.err and "0xc3" in result.err
+
+
+@pytest.mark.parametrize(
+    ("words", "spelled"),
+    [
+        ('on_unsupported="relax" drops it', "--on-unsupported relax drops it"),
+        ("or read with openapi=True", "or read with --openapi"),
+        ('compile with key_order="schema", or', "compile with --key-order schema, or"),
+        ("did you mean `key_order`?", "did you mean `key_order`?"),
+        ('my_openapi=True, reasoning="', 'my_openapi=True, reasoning="'),
+    ],
+)
+def test_hints_name_options(words: str, spelled: str) -> None:
+    assert as_options(words) == spelled
+
+
+def test_an_unsupported_keyword_hints_at_the_option(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"a": {"uniqueItems": True}}}
+    file = write(tmp_path / "tools.json", one_tool(schema))
+    result = run("compile", "--tools", file, "--dialect", DIALECT)
+    assert result.code == 3 and "--on-unsupported relax" in result.err
+    result = run("compile", "--tools", file, "--dialect", DIALECT, "--json")
+    assert "--on-unsupported relax" in result.problems[0]["hint"]
+
+
+@pytest.mark.parametrize(
+    ("origin", "line"),
+    [
+        (Origin(), "error[x]: m"),
+        (Origin(file="f"), "f: error[x]: m"),
+        (Origin(file="f", line=2, column=3), "f:2:3: error[x]: m"),
+        (Origin(pointer="/a"), "/a: error[x]: m"),
+        (Origin(tool="t"), "tool 't': /: error[x]: m"),
+        (Origin(tool="t", file="f", pointer="/a"), "f: tool 't': /a: error[x]: m"),
+    ],
+)
+def test_places_that_are_not_known_are_left_out(origin: Origin, line: str) -> None:
+    assert line_of(Problem("x", "m", origin)) == line

@@ -10,7 +10,7 @@ from rich.text import Text as Line
 
 from ..compiler.verdict import Verdict
 from .caret import caret_lines, character_index, line_and_column
-from .compiling import compile_grammar
+from .compiling import compile_grammar, left_out
 from .exit_codes import ExitCode
 from .files import write_out
 from .options import CompileOptions, Json, takes_compile_options
@@ -27,7 +27,7 @@ def check(
 ) -> None:
     """Try a text: is it accepted, and if not, where is it refused and what could stand there."""
     the = the_text(text, text_file, options.tools)
-    grammar = compile_grammar(options)
+    grammar = compile_grammar(options, as_json)
     verdict = grammar.check(the)
     if as_json:
         document = {
@@ -35,6 +35,7 @@ def check(
             "position": verdict.position,
             "expected": list(verdict.expected),
             "message": verdict.message,
+            "left_out": left_out(grammar),
         }
         write_out(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
     elif verdict.accepted:

@@ -33,7 +33,7 @@ def compile_command(
     ] = False,
 ) -> None:  # fmt: skip
     """Compile tools and a dialect into a grammar."""
-    grammar = compile_grammar(options)
+    grammar = compile_grammar(options, as_json)
     text = EMIT[target](grammar)
     if as_json:
         document = {

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+
 from .. import compile_tools
 from ..compiler.compiled import CompiledGrammar
 from ..compiler.errors import CalligramError, SpecError
 from .files import read_text, shown
 from .options import CompileOptions, parse_bounds
-from .problems import named
+from .problems import named, visible
 
 
-def compile_grammar(options: CompileOptions) -> CompiledGrammar:
-    """Read the tools and compile them.
+def compile_grammar(options: CompileOptions, as_json: bool) -> CompiledGrammar:
+    """Read the tools and compile them; tools that are left out are named on standard error.
 
     Raises:
         CalligramError: with the tools' file filled in unless it is about the dialect.
@@ -19,7 +21,7 @@ def compile_grammar(options: CompileOptions) -> CompiledGrammar:
     bounds = parse_bounds(options.bounds)
     text = read_text(options.tools)
     try:
-        return compile_tools(
+        grammar = compile_tools(
             text,
             dialect=options.dialect,
             tool_choice=tool_choice(options),
@@ -37,6 +39,21 @@ def compile_grammar(options: CompileOptions) -> CompiledGrammar:
         raise
     except CalligramError as error:
         raise type(error)(named(error.problems, shown(options.tools))) from None
+    if not as_json:
+        for name, reason in left_out(grammar).items():
+            sys.stderr.write(visible(f"left out: {name} ({reason})") + "\n")
+    return grammar
+
+
+def left_out(grammar: CompiledGrammar) -> dict[str, str]:
+    """The tools that are not in the grammar, each with everything that is wrong with it."""
+    reasons: dict[str, list[str]] = {name: [] for name in grammar.dropped}
+    for finding in grammar.findings:
+        tool = finding.origin.tool
+        if finding.status == "refused" and tool in reasons:
+            place = finding.origin.pointer
+            reasons[tool].append(f"{place}: {finding.how}" if place else finding.how)
+    return {name: "; ".join(found) for name, found in reasons.items()}
 
 
 def tool_choice(options: CompileOptions) -> str | dict[str, object]:

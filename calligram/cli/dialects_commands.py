@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from typing import Annotated
 
 import typer
@@ -45,7 +47,26 @@ def show_dialect(
     if as_json:
         write_out(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
     else:
-        write_out(yaml.safe_dump(data, allow_unicode=True, sort_keys=False, width=100))
+        write_out(as_yaml(data))
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes strings as the spec format advises: quoted unless they are plain words."""
+
+
+def _string(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    plain = re.fullmatch(r"[\w./+-]+( [\w./+,;()-]+)*", value, re.ASCII) is not None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=None if plain else '"')
+
+
+_Dumper.add_representer(str, _string)
+
+
+def as_yaml(data: object) -> str:
+    """YAML text in which line breaks, markers and braces stand in double quotes."""
+    # No width: a folded line would put a backslash at its end.
+    text = yaml.dump(data, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=math.inf)
+    return str(text)
 
 
 @dialects_app.command("lint")

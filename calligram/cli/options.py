@@ -129,12 +129,17 @@ def parse_bounds(text: str | None) -> Bounds | None:
         name, _, number = (s.strip() for s in part.partition("="))
         if name not in legal:
             hint = did_you_mean(name, legal) or f"legal names: {', '.join(legal)}"
-            raise typer.BadParameter(f"--bounds: unknown bound '{name}'; {hint}")
+            raise wrong_bounds(f"unknown bound '{name}'; {hint}")
         if name in chosen:
-            raise typer.BadParameter(f"--bounds: '{name}' is given twice")
+            raise wrong_bounds(f"'{name}' is given twice")
+        if not number:
+            raise wrong_bounds(f"'{name}' has no number; write {name}=N")
         if not re.fullmatch(r"0*[1-9][0-9]{0,17}", number):
-            raise typer.BadParameter(
-                f"--bounds: {name} must be a whole number of at least 1, not '{number}'"
-            )
+            raise wrong_bounds(f"{name} must be a whole number of at least 1, not '{number}'")
         chosen[name] = int(number)
     return Bounds(**chosen)
+
+
+def wrong_bounds(message: str) -> typer.BadParameter:
+    """The usage error for a `--bounds` that cannot be read."""
+    return typer.BadParameter(message, param_hint="'--bounds'")

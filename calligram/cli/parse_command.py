@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from ..targets import parser
-from .compiling import compile_grammar
+from .compiling import compile_grammar, left_out
 from .exit_codes import ExitCode
 from .files import write_out
 from .options import CompileOptions, Json, takes_compile_options
@@ -30,7 +30,8 @@ def parse(
 ) -> None:
     """Read the calls back out of a text, with the same grammar that enforces them."""
     the = the_text(text, text_file, options.tools)
-    result = parser.compile(compile_grammar(options)).parse(the)
+    grammar = compile_grammar(options, as_json and not openai)
+    result = parser.compile(grammar).parse(the)
     if openai:
         write_out(dump(result.openai()))
     elif as_json:
@@ -40,6 +41,7 @@ def parse(
             "reasoning": result.reasoning,
             "problems": [p.to_json() for p in result.problems],
             "incomplete": asdict(result.incomplete) if result.incomplete else None,
+            "left_out": left_out(grammar),
         }
         write_out(dump(document))
     else:

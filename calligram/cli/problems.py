@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
@@ -10,22 +11,49 @@ from dataclasses import replace
 from rich.console import Console
 from rich.text import Text
 
-from ..compiler.origin import Problem
+from ..compiler.origin import Origin, Problem
 
+ARGUMENTS = "tool_choice|reasoning|key_order|on_unsupported|open_objects|openapi|whitespace"
 STYLE = {"error": "bold red", "warning": "bold yellow", "note": "bold blue"}
 
 
 def print_problems(problems: Iterable[Problem], as_json: bool) -> None:
     """Write `problems` to standard error."""
+    problems = [replace(p, hint=p.hint and as_options(p.hint)) for p in problems]
     if as_json:
         document = json.dumps([p.to_json() for p in problems], ensure_ascii=False, indent=2)
         sys.stderr.write(document + "\n")
         return
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     for problem in problems:
-        text = Text(visible(str(problem)))
+        text = Text(visible(line_of(problem)))
         text.highlight_regex(rf"{problem.severity}\[", STYLE[problem.severity])
         console.print(text)
+
+
+def line_of(problem: Problem) -> str:
+    """The problem in words; a pointer to the whole document says nothing and is left out."""
+    text = str(problem)
+    origin = problem.origin
+    if origin.pointer or origin.tool is not None:
+        return text
+    if origin == Origin():
+        return text.removeprefix("/: ")
+    place = str(origin)
+    return place.removesuffix(": /") + text.removeprefix(place)
+
+
+def as_options(words: str) -> str:
+    """`words` with arguments of ``compile_tools`` spelled as the options of the commands.
+
+    ``on_unsupported="relax"`` becomes ``--on-unsupported relax``, ``openapi=True`` ``--openapi``.
+    """
+
+    def option(match: re.Match[str]) -> str:
+        name = match[1].replace("_", "-")
+        return f"--{name}" if match[2] == "True" else f"--{name} {match[3]}"
+
+    return re.sub(rf"""\b({ARGUMENTS})=(True\b|"([\w-]+)")""", option, words)
 
 
 def named(problems: Iterable[Problem], file: str) -> list[Problem]:

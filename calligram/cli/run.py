@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 
@@ -44,14 +45,26 @@ def run(app: typer.Typer, name: str, arguments: Sequence[str] | None = None) -> 
 
 
 def _usage(error: typer.TyperException, name: str, as_json: bool) -> int:
-    message = error.format_message()
+    # Typer checks choices with pydantic, whose prefix says nothing.
+    message = error.format_message().replace("Value error, ", "", 1)
+    hint = _usage_hint(error)
     if as_json:
-        print_problems([Problem("usage", message)], as_json)
+        print_problems([Problem("usage", message, hint=hint)], as_json)
     else:
         context = getattr(error, "ctx", None)
         usage = f"{context.get_usage()}\n" if context is not None else ""
         # Without any arguments the message is the whole help.
         bare = message.startswith("Usage:")
         text = message if bare else f"{usage}{name}: error[usage]: {message}"
+        text += f"\n  {hint}" if hint else ""
         sys.stderr.write(f"{text}\n")
     return ExitCode.INPUT
+
+
+def _usage_hint(error: typer.TyperException) -> str | None:
+    """What to write instead, where what was meant can be told."""
+    parameter = getattr(error, "param", None)
+    if parameter is None or parameter.name != "tool_choice":
+        return None
+    value = re.search(r"'([^']*)' is not one of", error.format_message())
+    return f"use --tool {value[1]} if that is a tool's name" if value else None
