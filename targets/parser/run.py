@@ -8,6 +8,7 @@ on behind it; nothing is lost and nothing raises.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from ...compiler.automaton.capturing import DEAD, CapturingAutomaton, Step
 from ...compiler.automaton.words import expected_words
@@ -20,6 +21,14 @@ History = tuple["History", tuple[int, ...], int] | None
 
 _TOO_DEEP = Step(DEAD, ())
 """In place of a step that the automaton's limit forbids."""
+
+
+class Place(NamedTuple):
+    """Where a reading is: since when, in prose or not, in a call whose name is told or not."""
+
+    start: int
+    prose: bool
+    named: bool
 
 
 class Run:
@@ -47,6 +56,7 @@ class Run:
         self._text = text
         self._config = automaton.start
         self._histories: list[History] = [None]
+        self._place = Place(0, False, False)
         self.position = 0
         self.problems: list[Problem] = []
 
@@ -87,7 +97,7 @@ class Run:
             steps.append((events, position))
         for events, position in reversed(steps):
             for event in events:
-                self._builder.event(event, position)
+                self._tell(event, position)
 
     def _recover(self, at: int, *, too_deep: bool) -> int:
         """No reading goes on at `at`: say so, give the text back, go on reading content."""
@@ -103,6 +113,7 @@ class Run:
         call = self._builder.abandon(start)
         self.problems.append(self._broken(call, start, expected))
         self._config, self._histories = self._automaton.resume, [None]
+        self._place = Place(start, False, False)
         return start
 
     def _broken(self, call: Frame | None, at: int, expected: tuple[str, ...]) -> Problem:
@@ -131,7 +142,7 @@ class Run:
         while shared < shortest and all(f[shared] == flat[0][shared] for f in flat):
             shared += 1
         for event, position in flat[0][:shared]:
-            self._builder.event(event, position)
+            self._tell(event, position)
         rest = [f[shared:] for f in flat]
         self._histories = [_linked(f) for f in rest]
         return min((f[0][1] for f in rest if f), default=self.position)
@@ -147,7 +158,7 @@ class Run:
             index, events = final
             self._commit(self._histories[index])
             for event in events:
-                self._builder.event(event, self.position)
+                self._tell(event, self.position)
             return True
         self._commit(self._histories[0])
         self._complete()
@@ -155,17 +166,31 @@ class Run:
 
     def _has_begun(self, history: History) -> bool:
         """Has a call begun in a reading: is its name told, or what arms a call?"""
-        slots = self._automaton.core.slots
-        start, prose = 0, False
+        place = self._place
         for event, position in _flat(history):
-            kind = slots[abs(event) - 1].kind
-            if event < 0 and kind == "name":
-                return True
-            if kind == "content":
-                prose = event > 0
-            if kind in ("content", "call"):
-                start = position
-        return not prose and bytes(self._text[start:]).lstrip().startswith(self._markers)
+            place = self._moved(place, event, position)
+        if place.named:
+            return True
+        return not place.prose and bytes(self._text[place.start :]).lstrip().startswith(
+            self._markers
+        )
+
+    def _moved(self, place: Place, event: int, position: int) -> Place:
+        """Where a reading is after one more event."""
+        match self._automaton.core.slots[abs(event) - 1].kind, event > 0:
+            case "content", opens:
+                return Place(position, opens, False)
+            case "call", opens:
+                return Place(place.start if opens else position, False, False)
+            case "name", False:
+                return place._replace(named=True)
+            case _:
+                return place
+
+    def _tell(self, event: int, position: int) -> None:
+        """Hand an event to the builder."""
+        self._place = self._moved(self._place, event, position)
+        self._builder.event(event, position)
 
     def _complete(self) -> None:
         """If the open call is all there, only what stands around the calls is missing: close it."""
@@ -179,7 +204,7 @@ class Run:
                 closing.append(event)
                 if slots[-event - 1].kind == "call":
                     for each in closing:
-                        self._builder.event(each, self.position)
+                        self._tell(each, self.position)
                     return
 
 
