@@ -139,11 +139,21 @@ class EnumValue:
 
 
 @dataclass(frozen=True, slots=True)
+class Run:
+    """``least`` to ``most`` items in a row (None: the schema has no bound), each a `value`."""
+
+    value: Value
+    least: int = 0
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ArrayValue:
     """`prefix` item by item, then any number of `items` (None: no more may follow).
 
     ``min_items``/``max_items`` count all members, the prefix included; ``max_items`` None: the
-    schema has no bound.
+    schema has no bound. With `runs`, which the whole prefix and no `items` stand before, one run
+    follows the other; some run is not empty, and ``min_items`` is what all of them need at least.
     """
 
     prefix: tuple[Value, ...] = ()
@@ -151,6 +161,7 @@ class ArrayValue:
     min_items: int = 0
     max_items: int | None = None
     origin: Origin = Origin()
+    runs: tuple[Run, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from ..ir import (
     ObjectValue,
     OpenKeys,
     ReferenceValue,
+    Run,
     SchemaValue,
     StringValue,
     UnionValue,
@@ -163,7 +164,18 @@ class Builder:
             return IntegerValue(low, high, multiple, factors, x.origin)
         return NumberValue(x.low, x.high, x.low_open, x.high_open, x.multiple, x.avoid, x.origin)
 
+    def _rows(self, x: Arrays) -> Value:
+        prefix = tuple(self._goal_value(item.goal) for item in x.prefix)
+        runs = tuple(
+            Run(self._goal_value(row.goal), row.least, row.most)
+            for row in x.rows
+            if self.graph.alive(row.goal)
+        )
+        return ArrayValue(prefix, None, x.shortest, None, x.origin, runs)
+
     def _array(self, x: Arrays) -> Value:
+        if x.rows:
+            return self._rows(x)
         prefix: list[Value] = []
         rest = x.rest
         for i, item in enumerate(x.prefix):

@@ -22,6 +22,7 @@ from .forms import (
     Nulls,
     Numbers,
     Reason,
+    Row,
     Values,
     both,
     trivial,
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 # More arrays than this are not listed one by one, nor positions combined.
 MAX_LISTED = 400
 MAX_POSITIONS = 64
+# More items than this are not counted one by one in an array of any length.
+MAX_ROWS = 8
 
 
 def expand_array(reader: Reader, x: Arrays) -> Iterator[Alternative | Reason]:
@@ -47,7 +50,10 @@ def expand_array(reader: Reader, x: Arrays) -> Iterator[Alternative | Reason]:
     for y in results:
         if y.longest is not None and y.shortest > y.longest:
             yield Reason(f"minContains {y.shortest} is above maxItems {y.longest}", y.origin)
-        elif y.unique is None or (y.longest is not None and y.longest <= 1):
+        elif y.unique is None or _all_differ(reader, y):
+            yield replace(y, unique=None)
+        elif y.rows:
+            reader.unsupported("uniqueItems", y.unique, "beside contains")
             yield replace(y, unique=None)
         else:
             yield _without_repeats(reader, y)
@@ -78,6 +84,8 @@ def _place_contained(reader: Reader, x: Arrays, c: Contains) -> list[Arrays] | N
     """`x` with `c` said by counts or by position; None if neither will do."""
     if c.minimum == 0 and c.maximum is None:
         return [x]
+    if x.rows:
+        return None
     form = reader.form(c.goal) if c.goal else None
     if form is None or (len(form.alternatives) == 6 and all(map(trivial, form.alternatives))):
         longest = c.maximum if x.longest is None else x.longest
@@ -87,15 +95,61 @@ def _place_contained(reader: Reader, x: Arrays, c: Contains) -> list[Arrays] | N
     if not form.alternatives:
         return [] if c.minimum > 0 else [x]
     if c.maximum is not None:
-        return None
+        return _in_rows(x, c)
     if c.minimum <= sum(_certain(reader, x, i, c.goal) for i in range(x.shortest)):
         return [x]
     limit = len(x.prefix) if x.rest is None else x.longest
     if x.longest is not None and limit is not None:
         limit = min(limit, x.longest)
     if limit is None or limit > MAX_POSITIONS or comb(limit, c.minimum) > MAX_POSITIONS:
-        return None
+        return _in_rows(x, c)
     return [_at_positions(x, c.goal, chosen) for chosen in combinations(range(limit), c.minimum)]
+
+
+def _in_rows(x: Arrays, c: Contains) -> list[Arrays] | None:
+    """`x` as rows of items that do not satisfy `c` with single ones between that do.
+
+    None where lengths would have to be counted beside, or several conditions at once.
+    """
+    if len(c.goal) != 1 or x.rest is None or x.longest is not None or x.rows:
+        return None
+    no: Goal = (c.goal[0].opposite,)
+    rest = x.rest.goal
+    with_, without = both(rest, c.goal), both(rest, no)
+    if c.maximum is None and c.minimum == 1:
+        return _first_in_rows(x, c.goal, no)
+    most = c.minimum if c.maximum is None else c.maximum
+    if x.prefix or x.shortest > c.minimum or most > MAX_ROWS:
+        return None
+    made: list[Arrays] = []
+    pair = (Row(without), Row(with_, 1, 1))
+    for count in range(c.minimum, most + 1):
+        last = Row(rest if c.maximum is None else without)
+        if count == 0:
+            made.append(replace(x, rest=Item(without)))
+        else:
+            made.append(replace(x, rest=None, shortest=count, rows=(*pair * count, last)))
+    return made
+
+
+def _first_in_rows(x: Arrays, goal: Goal, no: Goal) -> list[Arrays] | None:
+    """`x` by the first item that satisfies the goal: one by one as far as lengths matter."""
+    assert x.rest is not None
+    rest = x.rest.goal
+    fixed = max(len(x.prefix), x.shortest - 1)
+    if fixed > MAX_POSITIONS:
+        return None
+    made: list[Arrays] = []
+    before: list[Item] = []
+    for i in range(fixed):
+        item = x.at(i)
+        assert item is not None
+        here = (*before, Item(both(item.goal, goal)), *x.prefix[i + 1 :])
+        made.append(replace(x, prefix=here, shortest=max(x.shortest, i + 1)))
+        before.append(Item(both(item.goal, no)))
+    rows = (Row(both(rest, no)), Row(both(rest, goal), 1, 1), Row(rest))
+    made.append(replace(x, prefix=tuple(before), rest=None, shortest=fixed + 1, rows=rows))
+    return made
 
 
 def _certain(reader: Reader, x: Arrays, index: int, goal: Goal) -> bool:
@@ -113,6 +167,20 @@ def _at_positions(x: Arrays, goal: Goal, chosen: tuple[int, ...]) -> Arrays:
         assert item is not None
         prefix.append(Item(both(item.goal, goal)) if i in chosen else item)
     return replace(x, prefix=tuple(prefix), shortest=max(x.shortest, chosen[-1] + 1))
+
+
+def _all_differ(reader: Reader, x: Arrays) -> bool:
+    """Whether no two items can be equal: there are not two, or they have nothing in common."""
+    limit = len(x.prefix) if x.rest is None else x.longest
+    if x.longest is not None and limit is not None:
+        limit = min(limit, x.longest)
+    if limit is None or limit > MAX_POSITIONS or x.rows:
+        return False
+    items = [item for i in range(limit) if (item := x.at(i)) is not None]
+    return all(
+        a.goal and b.goal and reader.disjoint(reader.form(a.goal), reader.form(b.goal))
+        for a, b in combinations(items, 2)
+    )
 
 
 def _without_repeats(reader: Reader, x: Arrays) -> Alternative | Reason:

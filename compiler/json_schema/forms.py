@@ -144,8 +144,20 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """``least`` to ``most`` (None: no bound) items in a row that satisfy the goal."""
+
+    goal: Goal
+    least: int = 0
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Arrays:
-    """Arrays: `prefix` by position, then `rest` (None: nothing more)."""
+    """Arrays: `prefix` by position, then `rest` (None: nothing more).
+
+    With `rows`, which come of contains at the very end only, those follow the prefix instead.
+    """
 
     prefix: tuple[Item, ...] = ()
     rest: Item | None = Item()
@@ -155,6 +167,7 @@ class Arrays:
     contains: tuple[Contains, ...] = ()
     origin: Origin = NOWHERE
     residues: Residues = ()
+    rows: tuple[Row, ...] = ()
 
     def at(self, index: int) -> Item | None:
         """What stands at `index`, None if nothing may."""

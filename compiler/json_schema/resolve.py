@@ -183,6 +183,10 @@ class Graph:
         match x:
             case Objects():
                 return self._live_object(x)
+            case Arrays() if x.rows:
+                owed = [item.goal for item in x.prefix]
+                owed += [row.goal for row in x.rows if row.least]
+                return all(map(self.alive, owed))
             case Arrays():
                 return all(
                     (item := x.at(i)) is not None and self.alive(item.goal)
@@ -269,7 +273,7 @@ def children(x: Alternative) -> list[Goal]:
             members = [m.goal for m in x.members.values() if m.goal]
             return members + [c.goal for c in x.classes if c.goal]
         case Arrays():
-            prefix = [i.goal for i in x.prefix if i.goal]
+            prefix = [i.goal for i in x.prefix if i.goal] + [r.goal for r in x.rows if r.goal]
             return prefix + ([x.rest.goal] if x.rest is not None and x.rest.goal else [])
         case _:
             return []

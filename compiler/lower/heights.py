@@ -47,10 +47,11 @@ def needed(value: Value, known: Heights) -> int | None:
             return min(found, default=None)
         case ArrayValue():
             owed = [*value.prefix[: value.min_items]]
-            if value.min_items > len(value.prefix):
+            if value.min_items > len(value.prefix) and not value.runs:
                 if value.items is None:
                     return None
                 owed.append(value.items)
+            owed += [run.value for run in value.runs if run.least]
             return _most([needed(v, known) for v in owed])
         case ObjectValue():
             return _of_object(value, known)

@@ -49,6 +49,7 @@ from ..regular.language import Language
 from .constant import constant
 from .heights import heights, needed
 from .layout import BARE_KEY_STOPS, Layout
+from .runs import items_in_runs
 from .scalars import number
 from .shared import Shared
 from .spelling import (
@@ -196,6 +197,10 @@ class ValueLowering:
         comma = self.punctuation(self.layout.comma)
         low, high = value.min_items, value.max_items
         bounds = self.shared.bounds
+        if value.runs:
+            most = bounds.items if bounds else None
+            inside = items_in_runs(value, lambda v: self.value(v, depth), comma, most)
+            return None if inside is None else self._bracketed("[", inside, "]")
         items = None if value.items is None else self.value(value.items, depth)
         prefix: list[Expr] = []
         for member in value.prefix:

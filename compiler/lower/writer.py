@@ -193,7 +193,11 @@ class Writer:
     def _item(self, kind: Value | None, index: int) -> Value | None:
         if not isinstance(kind, ArrayValue):
             return None
-        return kind.prefix[index] if index < len(kind.prefix) else kind.items
+        if index < len(kind.prefix):
+            return kind.prefix[index]
+        if kind.runs:
+            return UnionValue(tuple(run.value for run in kind.runs))
+        return kind.items
 
     def ordered(
         self, value: Mapping[str, Any], kind: Value | None

@@ -156,6 +156,12 @@ def _sample(rng: Random, value: Value, read: SchemaValue, depth: int) -> Any:
             return _sample_number(rng, value)
         case EnumValue(values):
             return rng.choice(values)
+        case ArrayValue(prefix, runs=runs) if runs:
+            items = list(prefix)
+            for run in runs:
+                most = run.least + 2 if run.most is None else run.most
+                items += [run.value] * rng.randint(run.least, min(most, run.least + 2))
+            return [_sample(rng, item, read, depth - 1) for item in items]
         case ArrayValue():
             most = value.min_items + 2 if value.max_items is None else value.max_items
             length = rng.randint(value.min_items, min(most, value.min_items + 2))

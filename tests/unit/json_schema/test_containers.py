@@ -86,8 +86,47 @@ def test_contains_by_position_and_count() -> None:
            "minItems": 1, "$defs": {"n": {"type": "integer"}}},
           [[1], [1, 2]], [[], ["a"]])  # fmt: skip
     assert problem({"type": "array", "contains": False}).code == "unsatisfiable"
-    found = problem({"type": "array", "contains": {"const": 1}})
-    assert (found.code, found.origin.pointer) == ("unsupported-keyword", "/contains")
+
+
+def test_contains_in_arrays_of_any_length() -> None:
+    one = {"type": "array", "contains": {"const": 1}}
+    check(one, [[1], [2, 1], [1, 1, 3], [2, 2, 1, 2]], [[], [2], [2, 3]])
+    check({**one, "maxContains": 1}, [[1], [2, 1, 3]], [[], [2], [1, 1], [1, 2, 1]])
+    check({**one, "minContains": 0, "maxContains": 1}, [[], [2, 2], [1, 2]], [[1, 3, 1]])
+    check({**one, "minContains": 2, "maxContains": 3},
+          [[1, 1], [0, 1, 0, 1, 0], [1, 1, 1]], [[1], [1, 1, 1, 1]])  # fmt: skip
+    check({**one, "minItems": 3}, [[1, 2, 3], [2, 2, 1], [2, 2, 2, 1]], [[1], [2, 1], [2, 2, 2]])
+    check({**one, "prefixItems": [{"type": "integer"}, {"type": "string"}]},
+          [[1], [2, "a", 1], [1, "a", "b"]], [[2], [2, "a"], ["a", "b", 1]])  # fmt: skip
+    check({"type": "array", "items": {"type": "integer"}, "contains": {"minimum": 3},
+           "minContains": 2}, [[3, 4], [1, 3, 2, 5]], [[3], [1, 3], [3, 4, "a"]])  # fmt: skip
+    check({"type": "array", "not": {"items": {"type": "string"}}}, [[1], ["a", 1]], [[], ["a"]])
+    check({"oneOf": [{"type": "array", "items": {"type": "string"}},
+                     {"type": "array", "items": {"enum": ["a", 1]}}]},
+          [["b"], ["a", 1], [1], ["a", "b"]], [[], ["a"], ["a", "a"], [2]])  # fmt: skip
+
+
+def test_contains_beside_what_counts_too_is_refused_at_its_place() -> None:
+    one = {"type": "array", "contains": {"const": 1}}
+    for more in ({"maxItems": 500}, {"allOf": [{"contains": {"const": 2}}]},
+                 {"minContains": 2, "minItems": 3}, {"minContains": 9}):  # fmt: skip
+        found = problem({**one, **more})
+        assert (found.code, found.origin.pointer.rpartition("/")[2]) == (
+            "unsupported-keyword", "contains",
+        )  # fmt: skip
+
+
+def test_items_with_nothing_in_common_are_unique() -> None:
+    check({"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}],
+           "items": False, "uniqueItems": True},
+          [[], ["a"], ["a", 1]], [["a", "a"], [1]])  # fmt: skip
+    check({"type": "array", "prefixItems": [{"maxLength": 2, "type": "string"}], "maxItems": 2,
+           "items": {"minLength": 3, "type": "string"}, "uniqueItems": True},
+          [["ab", "abc"]], [["ab", "ab"], ["abc"]])  # fmt: skip
+    found = problem(
+        {"type": "array", "items": {"type": "string"}, "maxItems": 2, "uniqueItems": True}
+    )
+    assert found.code == "unsupported-keyword"
 
 
 def test_declared_keys_come_in_order_then_required_ones() -> None:
