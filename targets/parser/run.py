@@ -154,7 +154,7 @@ class Run:
         prose: the text was cut off, and what is known of the call is worth more.
         """
         final = self._automaton.final(self._config)
-        if final is not None and (final[0] == 0 or not self._has_begun(self._histories[0])):
+        if final is not None and (final[0] == 0 or not self._has_begun(final[0])):
             index, events = final
             self._commit(self._histories[index])
             for event in events:
@@ -164,11 +164,17 @@ class Run:
         self._complete()
         return False
 
-    def _has_begun(self, history: History) -> bool:
-        """Has a call begun in a reading: is its name told, or what arms a call?"""
+    def _has_begun(self, other: int) -> bool:
+        """Has a call begun in the preferred reading, which the reading `other` takes for prose: is
+        a call told, or a name, or what arms a call?"""
+        slots = self._automaton.core.slots
+        mine, theirs = _flat(self._histories[0]), _flat(self._histories[other])
         place = self._place
-        for event, position in _flat(history):
+        for index, (event, position) in enumerate(mine):
             place = self._moved(place, event, position)
+            apart = mine[: index + 1] != theirs[: index + 1]
+            if apart and event < 0 and slots[-event - 1].kind == "call":
+                return True
         if place.named:
             return True
         return not place.prose and bytes(self._text[place.start :]).lstrip().startswith(
