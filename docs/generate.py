@@ -27,6 +27,15 @@ MODULES = {
     "calligram.targets.gbnf": "from calligram.targets import gbnf",
     "calligram.targets.parser": "from calligram.targets import parser",
 }
+API_INTRODUCTION = """\
+- `compile_tools` has `bounds=Bounds()`: what schemas leave open is bounded, and calls end.
+  `compile_schema` has `bounds=None`: no bounds but the schema's own. Pass `bounds=Bounds()` (or tighter
+  ones) if a model is to generate the value.
+- `CalligramError` is raised for everything about input: tools, schemas, specs, options, calls.
+  `TypeError` and `ValueError` are raised for misuse of the Python API itself: an argument of a type
+  that no input has (a text that is neither `str` nor `bytes`), `Bounds(string=0)`, a rollback of more tokens
+  than were taken.
+"""
 COMMANDS = [
     (),
     ("compile",),
@@ -104,7 +113,7 @@ def errors_page() -> str:
 
 def api_page() -> str:
     """The public names with signatures and docstrings."""
-    parts = ["# Python API\n", NOTE]
+    parts = ["# Python API\n", NOTE, API_INTRODUCTION]
     for module_name, statement in MODULES.items():
         module = importlib.import_module(module_name)
         parts += [f"## {module_name}\n", f"`{statement}`\n", plain(module.__doc__)]

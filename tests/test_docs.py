@@ -10,7 +10,10 @@ import ast
 import contextlib
 import importlib.util
 import io
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -66,6 +69,25 @@ def run_python(source: str, where: str, namespace: dict[str, object]) -> None:
         exec(compile(source, where, "exec"), namespace)
     expected = re.findall(r"# -> ?(.*)$", source, re.M)
     assert not expected or out.getvalue().splitlines() == expected, where
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ([], 2, "usage: python request.py URL"),
+        (["a", "b"], 2, "usage: python request.py URL"),
+        (["http://127.0.0.1:9"], 1, "no answer from http://127.0.0.1:9: "),
+        (["nowhere"], 1, "no answer from nowhere: "),
+    ],
+)
+def test_the_example_client_says_what_it_lacks_in_one_line(
+    arguments: list[str], code: int, said: str
+) -> None:
+    command = [sys.executable, str(ROOT / "examples" / "request.py"), *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert done.stderr.startswith(said) and done.stderr.count("\n") == 1
 
 
 def test_links_between_pages_lead_somewhere() -> None:
