@@ -11,6 +11,8 @@ from typing import Protocol
 from ...compiler.grammar import Grammar
 from .emitter import emit_grammar
 
+ARMED = "# For tool_choice auto: armed lazily, from the trigger on. Sent as it is, it demands a call."
+
 __all__ = ["Compiled", "emit", "emit_grammar"]
 
 
@@ -27,4 +29,8 @@ def emit(compiled: Compiled) -> str:
     Under tool_choice "auto" this is the grammar from the trigger on (``compiled.trigger``).
     Raises :class:`~calligram.TargetError` for what GBNF cannot express, by feature and pointer.
     """
-    return emit_grammar(compiled.enforced)
+    text = emit_grammar(compiled.enforced)
+    if compiled.enforced.armed is None:
+        return text
+    first, _, rest = text.partition("\n")
+    return f"{first}\n{ARMED}\n{rest}"
