@@ -29,12 +29,11 @@ MODULES = {
 }
 API_INTRODUCTION = """\
 - `compile_tools` has `bounds=Bounds()`: what schemas leave open is bounded, and calls end.
-  `compile_schema` has `bounds=None`: no bounds but the schema's own. Pass `bounds=Bounds()` (or tighter
-  ones) if a model is to generate the value.
+  `compile_schema` has `bounds=None`: no bounds but the schema's own. Pass `bounds=Bounds()` (or
+  tighter ones) if a model is to generate the value.
 - `CalligramError` is raised for everything about input: tools, schemas, specs, options, calls.
   `TypeError` and `ValueError` are raised for misuse of the Python API itself: an argument of a type
-  that no input has (a text that is neither `str` nor `bytes`), `Bounds(string=0)`, a rollback of more tokens
-  than were taken.
+  that no input has (a text that is neither `str` nor `bytes`), `Bounds(string=0)`.
 """
 COMMANDS = [
     (),
