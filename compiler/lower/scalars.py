@@ -73,14 +73,18 @@ def _integer(digits: int | None, floats: bool) -> Expr:
     whole = Sequence((NONZERO, Repeat(DIGIT, 0, more)))
     if not floats:
         return Choice((Literal("0"), Sequence((optional(Literal("-")), whole))))
-    zeros = Repeat(Chars(((0x30, 0x30),)), 1, digits)
     return Sequence(
         (
             optional(Literal("-")),
             Choice((Literal("0"), whole)),
-            optional(Sequence((Literal("."), zeros))),
+            optional(zero_fraction(digits)),
         )
     )
+
+
+def zero_fraction(digits: int | None) -> Expr:
+    """A fraction of zeros, at most `digits` of them."""
+    return Sequence((Literal("."), Repeat(Chars(((0x30, 0x30),)), 1, digits)))
 
 
 def _number(digits: int | None, exponent: int | None) -> Expr:

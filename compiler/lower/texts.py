@@ -13,6 +13,7 @@ from ..grammar import (
     Regular,
     Repeat,
     choice,
+    optional,
     sequence,
 )
 from ..ir import EnumValue, StringValue
@@ -20,6 +21,7 @@ from ..origin import Origin
 from ..regular.language import Language
 from .layout import Layout
 from .loops import bounded_loops
+from .scalars import zero_fraction
 from .shared import Shared
 from .spelling import Escape, StringStyle, character, plain, spell
 from .trie import trie
@@ -178,7 +180,7 @@ class TextLowering:
         following: str = "",
     ) -> Expr | None:
         """The members in their canonical spelling, sharing prefixes."""
-        texts: dict[str, None] = {}
+        texts: dict[str, Expr] = {}
         failed: RenderError | None = None
         for member in value.values:
             for style in (styles or self.layout.strings) if isinstance(member, str) else (None,):
@@ -186,14 +188,22 @@ class TextLowering:
                     text = self.writer.write(member, None, value.origin, following, style)
                     if any(stop in text for stop in self.layout.stops):
                         raise not_carryable("the value holds a closing marker", value.origin)
-                    texts[text] = None
+                    texts[text] = self._fraction if type(member) is int else EMPTY
                 except RenderError as error:
                     failed = error
         if not texts:
             if failed is not None:
                 self.shared.problems += failed.problems
             return None
-        return trie([(text, EMPTY) for text in texts])
+        return trie(list(texts.items()))
+
+    @property
+    def _fraction(self) -> Expr:
+        """What may follow a whole number: a fraction of zeros, where the layout has them."""
+        if not self.layout.float_integers:
+            return EMPTY
+        bounds = self.shared.bounds
+        return optional(zero_fraction(bounds.digits if bounds else None))
 
 
 def longer_than(low: int) -> Language:
