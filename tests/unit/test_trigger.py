@@ -48,11 +48,6 @@ def test_triggers_of_the_shipped_dialects(
     assert list(found.positions) == positions
 
 
-def test_every_shipped_dialect_is_in_the_table_above() -> None:
-    (mark,) = test_triggers_of_the_shipped_dialects.pytestmark  # type: ignore[attr-defined]
-    assert [row[0] for row in mark.args[1]] == calligram.dialects()
-
-
 @pytest.mark.parametrize("dialect", calligram.dialects())
 def test_a_rendered_call_arms_at_its_beginning(dialect: str) -> None:
     grammar = calligram.compile_tools(TOOLS, dialect, tool_choice="auto")
