@@ -7,6 +7,7 @@ differently are an error, and the text is the witness.
 from __future__ import annotations
 
 from .automaton.ambiguity import Undecided, find_ambiguity
+from .grammar import choice
 from .lower.read import ReadLowering
 from .origin import Origin, Problem
 from .spec import DialectSpec
@@ -19,8 +20,15 @@ def ambiguous_boundaries(spec: DialectSpec) -> list[Problem]:
     """One problem for each shape whose calls have two readings."""
     lowering = ReadLowering(spec, _PROBES, exact=True)
     problems: list[Problem] = []
-    for index, section in enumerate(lowering.exact_sections()):
-        pointer = "/call" if index == 0 else f"/accept/{index - 1}"
+    sections = lowering.exact_sections()
+    candidates = [
+        ("/call" if index == 0 else f"/accept/{index - 1}", section)
+        for index, section in enumerate(sections)
+    ]
+    enforced = [s for s, a in zip(sections[1:], spec.accept, strict=True) if a.constrain]
+    if enforced:
+        candidates.append(("/accept", choice(sections[0], *enforced)))
+    for pointer, section in candidates:
         try:
             found = find_ambiguity(lowering.rules, section)
         except Undecided:

@@ -45,6 +45,9 @@ SPECS: Final[Codes] = {
 }
 
 LINT: Final[Codes] = {
+    "call-repeats-id": "The call has `{id}` or `{index}` more than once.",
+    "opener-clash": "What opens reasoning or content is also how a call begins.",
+    "value-closer": "What ends a tagged value can stand inside JSON.",
     "adjacent-holes": "Two holes stand side by side, so their boundary is lost.",
     "args-run-together": "Nothing tells one argument from the next.",
     "args-unused-key": "A key that this notation ignores (warning).",

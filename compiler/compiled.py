@@ -84,6 +84,11 @@ class CompiledGrammar:
         return ReadLowering(self.dialect, self.offered, opened=opened).lower()
 
     @cached_property
+    def is_relaxed(self) -> bool:
+        """Does the grammar allow more than the schemas somewhere (``on_unsupported="relax"``)?"""
+        return any(f.status == "relaxed" for f in self.findings)
+
+    @cached_property
     def trigger(self) -> Trigger:
         """What arms the grammar under tool_choice auto."""
         if self.dialect is None:

@@ -21,6 +21,10 @@ from .regular.language import Language
 Json: TypeAlias = "None | bool | int | float | Decimal | str | list[Json] | dict[str, Json]"
 
 
+_MOST = {"depth": 100, "recursion": 100, "digits": 1000, "exponent": 9}
+"""Upper limits of bounds that cost a rule or a state each; the others cost nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """What holds where a schema has no bound of its own (design law "it ends").
@@ -50,9 +54,11 @@ class Bounds:
     def __post_init__(self) -> None:
         for name in self.__slots__:
             value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            most = _MOST.get(name, 10_000_000)
+            whole = isinstance(value, int) and not isinstance(value, bool)
+            if not whole or not 1 <= value <= most:
                 raise ValueError(
-                    f"Bounds.{name} must be a whole number of at least 1, not {value!r}"
+                    f"Bounds.{name} must be a whole number from 1 to {most}, not {value!r}"
                 )
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from .boundaries import ambiguous_boundaries
 from .lint_args import check_args
 from .lint_shape import Shape
 from .lint_triggers import check_triggers
-from .origin import Origin, Problem, did_you_mean
+from .origin import Origin, Problem, did_you_mean, escape_pointer
 from .regex_check import regex_problem
 from .spec import ArgsSpec
 from .spec_loader import LoadedSpec
@@ -37,10 +38,14 @@ def lint(loaded: LoadedSpec, *, boundaries: bool = True) -> list[Problem]:
     some tens of milliseconds, and is done where nothing else is wrong.
     """
     shapes = _shapes(loaded)
+    too_long = list(_check_lengths(loaded))
+    if too_long:
+        return too_long
     found = [p for shape in shapes for p in (*_check_call(shape), *check_args(shape))]
     found += check_triggers(loaded, shapes)
     found += _check_tokens(loaded)
     found += _check_tool_kinds(loaded)
+    found += _check_openers(loaded, shapes)
     if boundaries and not any(p.severity == "error" for p in found):
         found += [
             replace(p, origin=loaded.origin(p.origin.pointer))
@@ -86,6 +91,10 @@ def _check_call(shape: Shape) -> Iterator[Problem]:
     yield from _check_neighbours(shape, parts, at)
     yield from _check_ids(shape, names)
     yield from _check_calls(shape, parts)
+    for name in ("id", "index"):
+        if names.count(name) > 1:
+            message = f"the call has {{{name}}} {names.count(name)} times; they could differ"
+            yield Problem("call-repeats-id", message, at)
 
 
 def unknown_holes(text: str, holes: frozenset[str], at: Origin) -> Iterator[Problem]:
@@ -212,3 +221,49 @@ def _check_tool_kinds(loaded: LoadedSpec) -> Iterator[Problem]:
                 "kind-without-body", message, at, "write {body} where the raw text stands"
             )
         yield from unknown_holes(kind.call, BODY_HOLES, at)
+        parts = parse_template(kind.call, BODY_HOLES)
+        if any(isinstance(a, Hole) and isinstance(b, Hole) for a, b in pairwise(parts)):
+            message = "two holes stand side by side"
+            yield Problem("adjacent-holes", message, at, "put a literal between them")
+
+
+def _check_openers(loaded: LoadedSpec, shapes: Sequence[Shape]) -> Iterator[Problem]:
+    """What opens a block must not be how a call begins."""
+    spec = loaded.spec
+    openers = [s.spec.section.open + _head(s.spec.call) for s in shapes if s.enforced]
+    blocks = [("/reasoning/open", spec.reasoning.open if spec.reasoning else "")]
+    blocks.append(("/content/open", spec.content.open))
+    for pointer, text in blocks:
+        if text and any(opener.startswith(text) for opener in openers):
+            message = f"{text!r} is also how a call begins"
+            hint = "a text could be read as either"
+            yield Problem("opener-clash", message, loaded.origin(pointer), hint)
+
+
+def _head(template: str) -> str:
+    """The literal that a template begins with."""
+    first = parse_call(template)[0]
+    return first if isinstance(first, str) else ""
+
+
+MAX_LITERAL = 1024
+"""Characters of one text in a spec; markers are a few dozen."""
+
+
+def _check_lengths(loaded: LoadedSpec) -> Iterator[Problem]:
+    for pointer, text in _texts(loaded.spec.model_dump(by_alias=True), ""):
+        if len(text) > MAX_LITERAL:
+            message = f"a text of {len(text)} characters; at most {MAX_LITERAL} are allowed"
+            yield Problem("spec-too-large", message, loaded.origin(pointer))
+
+
+def _texts(data: object, pointer: str) -> Iterator[tuple[str, str]]:
+    """All the strings of plain data, with their pointers."""
+    if isinstance(data, str):
+        yield pointer, data
+    elif isinstance(data, dict):
+        for key, value in data.items():
+            yield from _texts(value, f"{pointer}/{escape_pointer(str(key))}")
+    elif isinstance(data, list | tuple):
+        for index, value in enumerate(data):
+            yield from _texts(value, f"{pointer}/{index}")

@@ -19,6 +19,7 @@ def check_args(shape: Shape) -> Iterator[Problem]:
         yield from _check_param(shape)
         yield from _check_types(shape)
         yield from _check_boundaries(shape)
+        yield from _check_closer(shape)
     else:
         yield from _check_unused(shape)
     yield from _check_strings(shape)
@@ -185,3 +186,15 @@ def _check_layout(shape: Shape) -> Iterator[Problem]:
         if text.strip(" \t\r\n") != sign:
             message = f"the separator is {sign!r} with white space around it, not {text!r}"
             yield Problem("json-separators", message, shape.at(f"/json/separators/{index}"))
+
+
+_IN_JSON = frozenset('{}[]",:.+- 0123456789truefalsn')
+
+
+def _check_closer(shape: Shape) -> Iterator[Problem]:
+    """What ends a tagged value must not occur in the JSON that values are written in."""
+    closer = literal_after(shape.param(), "value")
+    if shape.spec.args.notation == "tagged" and closer and set(closer) <= _IN_JSON:
+        message = f"{closer!r} ends a value, and can stand in the JSON of one"
+        hint = "end values with a text that JSON has nowhere outside strings"
+        yield Problem("value-closer", message, shape.at("/args/param"), hint)

@@ -106,6 +106,11 @@ class CallRenderer:
     def _call(self, call: Mapping[str, Any], index: int) -> str:
         at = Origin(f"/{index}")
         name, arguments = call["name"], call.get("arguments", {})
+        odd = next((k for k in arguments if not _is_text(k)), None)
+        if odd is not None:
+            raise RenderError.at(
+                "invalid-call", f"{odd!r} is no name of an argument", at.child("arguments")
+            )
         tool = self.tools.get(name)
         if tool is None:
             raise RenderError.at(
@@ -255,3 +260,8 @@ def _sorted(value: Any) -> Any:
             return [_sorted(v) for v in value]
         case _:
             return value
+
+
+def _is_text(key: object) -> bool:
+    """Is it a string of whole characters?"""
+    return isinstance(key, str) and not any("\ud800" <= c <= "\udfff" for c in key)

@@ -31,9 +31,12 @@ class Verdict:
 
 def check(recogniser: Recogniser, text: str | bytes) -> Verdict:
     """Walk the text. Bytes may be any; what is no UTF-8 is refused where it stops being so."""
-    if not isinstance(text, (str, bytes)):
+    if isinstance(text, str):
+        data = text.encode("utf-8", "surrogatepass")
+    elif isinstance(text, (bytes, bytearray, memoryview)):
+        data = bytes(text)
+    else:
         raise TypeError(f"a text is str or bytes, not {type(text).__name__}")
-    data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     config, read = recogniser.walk(data)
     if read == len(data) and recogniser.accepting(config):
         return Verdict(True, read, (), "accepted")

@@ -11,17 +11,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..errors import LimitExceeded
 from ..grammar import EMPTY, Chars, Expr, Machine, Ranges, Repeat, RuleRef, Rules, choice, sequence
 from .names import Names
 
 RESTARTS = 4
 """How often a unit may fall back without finishing, as in ``</</</``."""
 
+MAX_STATES = 3000
+"""States beyond which loops are not taken apart: their rules would take seconds to build."""
+
 Edges = list[tuple[Ranges, int]]
 
 
 def bounded_loops(machine: Machine, most: int, rules: Rules, names: Names, hint: str) -> Expr:
-    """The machine's texts in which no loop is taken more than `most` times in a row."""
+    """The machine's texts in which no loop is taken more than `most` times in a row.
+
+    Raises:
+        LimitExceeded: a machine of more than `MAX_STATES` states.
+    """
+    if len(machine.transitions) > MAX_STATES:
+        raise LimitExceeded.at(
+            "pattern-too-large",
+            f"an automaton of {len(machine.transitions)} states, more than {MAX_STATES}",
+            hint="give the string a maxLength, or use a simpler pattern",
+        )
     return _Loops(machine, most, rules, names, hint).enter(0)
 
 

@@ -139,7 +139,7 @@ class ReadCalls:
             return Repeat(DIGIT, 1, None)
         following = shape.call[at + 1] if at + 1 < len(shape.call) else ""
         stop = following if isinstance(following, str) else shape.args_opening()
-        language = Language.avoiding((stop,)) if stop else Language.any()
+        language = Language.avoiding((), stop) if stop else Language.any()
         return Regular(spell(language.dfa, "none", ""), 0, None, "a call id")
 
     def _arguments(self, shape: Shape, layout: Layout) -> Expr:

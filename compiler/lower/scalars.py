@@ -14,6 +14,8 @@ from .spelling import DIGIT, NONZERO, uncounted
 
 _FEW_STATES = 24
 """Machines up to this size stay whole, and messages can name the range."""
+_MANY_STATES = 1000
+"""Machines beyond this size stay whole too: rules of their own would take seconds."""
 
 
 def number(value: IntegerValue | NumberValue, shared: Shared, *, floats: bool) -> Expr | None:
@@ -34,6 +36,7 @@ def number(value: IntegerValue | NumberValue, shared: Shared, *, floats: bool) -
                 value.maximum,
                 digits=digits,
                 multiple_of=value.multiple_of,
+                origin=value.origin,
                 not_multiple_of=value.not_multiple_of,
                 float_spelling=floats,
             )
@@ -46,6 +49,7 @@ def number(value: IntegerValue | NumberValue, shared: Shared, *, floats: bool) -
                 digits=digits,
                 exponent=exponent,
                 multiple_of=value.multiple_of,
+                origin=value.origin,
                 not_multiple_of=value.not_multiple_of,
             )
         return uncounted(dfa)
@@ -57,7 +61,12 @@ def number(value: IntegerValue | NumberValue, shared: Shared, *, floats: bool) -
         return shared.machine(("number", bare, floats), build)
 
     def lowered(machine: Machine) -> Expr:
-        if bounds is not None and (len(machine.transitions) > _FEW_STATES or has_runs(machine)):
+        size = len(machine.transitions)
+        if (
+            bounds is not None
+            and size <= _MANY_STATES
+            and (size > _FEW_STATES or has_runs(machine))
+        ):
             return bounded_loops(machine, 1, shared.rules, shared.names, hint)
         return Regular(machine, 0, None, _range_words(value), value.origin)
 

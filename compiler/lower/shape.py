@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ..grammar import Expr, Literal, Sequence, Token, sequence
 from ..spec import ArgsSpec, CallIdSpec, CallsSpec, DialectSpec, JsonSpec, SectionSpec, TokenSpec
 from ..template import Hole, Part, literal_after, parse_call, parse_param
-from .spelling import StringStyle, raw_fits
+from .spelling import WHITESPACE, StringStyle, raw_fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,15 @@ class Shape:
         """What no name written raw can hold: all the visible literals behind it."""
         at = next(i for i, p in enumerate(self.call) if isinstance(p, Hole) and p.name == "name")
         later = (p.strip() for p in self.call[at + 1 :] if isinstance(p, str))
-        own = (e.lstrip() or e for e in self.after_name())
+        own = [e.lstrip() or e for e in self.after_name()]
+        if any(e.isspace() for e in self.after_name()):
+            # Only white space ends the name, and a call begins with what is visible behind it.
+            own += [e.lstrip()[:1] for e in (*self.after_name(), literal_after(self.call, "args"))]
         return tuple(dict.fromkeys(t for t in (*own, *later) if t))
+
+    def after_id(self) -> str:
+        """The literal behind `{id}`, which no id can hold."""
+        return literal_after(self.call, "id")
 
     def key_stops(self, following: str) -> tuple[str, ...]:
         """What no key written raw can hold, the literal behind it among them."""
@@ -71,7 +78,7 @@ class Shape:
 
     def carries_key(self, name: str, following: str, avoid: tuple[str, ...]) -> bool:
         """Can a key be written raw?"""
-        if not name or name != name.strip() or not raw_fits(name, following, avoid):
+        if not name or name != name.strip(WHITESPACE) or not raw_fits(name, following, avoid):
             return False
         return not any(stop in name for stop in self.key_stops(following))
 

@@ -28,6 +28,9 @@ from ..regular.dfa import Dfa
 
 Escape = OneOf["none", "json", "python", "xml"]
 
+WHITESPACE = " \t\r\n"
+"""What layout is made of: JSON's white space."""
+
 ALL: Ranges = ((0, 0xD7FF), (0xE000, MAX_CODE_POINT))
 DIGIT = Chars(((0x30, 0x39),))
 NONZERO = Chars(((0x31, 0x39),))

@@ -36,7 +36,7 @@ from .openers import without_openers
 from .prefill import behind
 from .shape import Shape, markup, shapes
 from .shared import Shared
-from .spelling import DIGIT, NONZERO, StringStyle, escaped, raw_fits, spell
+from .spelling import DIGIT, NONZERO, WHITESPACE, StringStyle, escaped, raw_fits, spell
 from .trie import trie
 from .values import ValueLowering
 from .writer import not_carryable
@@ -299,7 +299,7 @@ class TurnLowering:
         endings = shape.after_name()
         fits = all(raw_fits(call.name, e, self.avoid) for e in endings)
         fits = fits and not any(stop in call.name for stop in shape.name_stops())
-        if not fits or call.name != call.name.strip() or not call.name.isprintable():
+        if not fits or call.name != call.name.strip(WHITESPACE) or not call.name.isprintable():
             raise not_carryable(
                 f"the name {call.name!r} cannot be written in dialect '{self.spec.id}': it would "
                 f"be ended early by {endings[0]!r}"
@@ -321,5 +321,8 @@ class TurnLowering:
         language = Language.pattern(
             shape.call_id.pattern or r"^[A-Za-z0-9_-]{1,64}$", origin=Origin("/call_id/pattern")
         )
+        following = shape.after_id()
+        if following:
+            language = language & Language.avoiding((), following)
         expr = Regular(spell(language.dfa, "none", ""), 0, 64, "a call id")
         return optional(expr) if shape.call_id.optional else expr

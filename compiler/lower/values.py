@@ -390,7 +390,7 @@ def may_be_empty(members: Members) -> bool:
 @lru_cache(maxsize=1)
 def solid_text() -> Language:
     """Texts that are not empty, without white space at their ends."""
-    return Language.pattern(r"^\S([\s\S]*\S)?$", origin=Origin())
+    return Language.pattern(r"^[^ \t\r\n]([\s\S]*[^ \t\r\n])?$", origin=Origin())
 
 
 @lru_cache(maxsize=1)

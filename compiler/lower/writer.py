@@ -29,7 +29,7 @@ from ..membership import contains
 from ..origin import Origin
 from ..regular.numbers import spells_exponents
 from .layout import BARE_KEY_STOPS, Layout
-from .spelling import StringStyle, escaped, raw_fits
+from .spelling import WHITESPACE, StringStyle, escaped, raw_fits
 
 PLAIN_DIGITS = 20
 """Digits before or behind the point beyond which a number is written with an exponent."""
@@ -66,7 +66,7 @@ def write_key(name: str, layout: Layout, origin: Origin, style: StringStyle | No
     style = style or layout.keys[0]
     if not style.open:
         bad = next((s for s in (*BARE_KEY_STOPS, *layout.avoid) if s in name), None)
-        if bad is not None or not name or name != name.strip():
+        if bad is not None or not name or name != name.strip(WHITESPACE):
             raise not_carryable(f"the key {_short(name)} cannot be written without quotes", origin)
         return name
     return write_string(name, style, layout.colon, layout, origin)

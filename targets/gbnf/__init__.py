@@ -11,7 +11,7 @@ from typing import Protocol
 from ...compiler.grammar import Grammar
 from .emitter import emit_grammar
 
-ARMED = "# For tool_choice auto: armed lazily, from the trigger on. Sent as it is, it demands a call."
+ARMED = "# For tool_choice auto: armed lazily, from the trigger on. As it is, it demands a call."
 
 __all__ = ["Compiled", "emit", "emit_grammar"]
 

@@ -69,7 +69,7 @@ class Reader:
 
     def parse(self, text: str | bytes) -> ParseResult:
         """Read a whole text. Never raises on text, whatever it holds."""
-        if not isinstance(text, (str, bytes)):
+        if not isinstance(text, (str, bytes, bytearray, memoryview)):
             raise TypeError(f"a text is str or bytes, not {type(text).__name__}")
         stream = self.stream()
         stream.read(text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text)
@@ -163,16 +163,20 @@ class Stream:
         incomplete = None if ended else self._cut_off()
         grammar = self._reader.grammar
         problems: list[Problem] = [*self._run.problems, *builder.problems]
-        problems += judge(grammar, builder.calls)
         if self._invalid is not None:
             problems.append(Problem("not-utf-8", f"byte {self._invalid} is no UTF-8"))
         verdict = grammar.check(bytes(self._text) + self._cut)
         if incomplete is None and self._cut:
             incomplete = Incomplete(None, "", "the text ends inside a character")
         if verdict.accepted:
-            # No automaton remembers undeclared keys; the last one counts, as in JSON.
+            # No automaton remembers undeclared keys; the last one counts, as in JSON. What was
+            # relaxed is for the validator; the rest the grammar has decided, and exactly, where a
+            # validator reads numbers as floats and patterns as Python does.
             problems = [p for p in problems if p.code != "duplicate-key"]
+            if grammar.is_relaxed:
+                problems += judge(grammar, builder.calls)
         else:
+            problems += judge(grammar, builder.calls)
             if incomplete is None and self._text and verdict.position == len(self._text):
                 incomplete = Incomplete(None, "", f"the text ends early: {verdict.message}")
             if not problems:
