@@ -26,6 +26,7 @@ from .layout import Gaps, Layout, value_layout
 from .read_values import ANY_CHAR, ReadValues
 from .shape import Shape
 from .spelling import DIGIT, spell
+from .values import solid_text
 
 CUT: Final = Cut()
 _PUNCTUATION: Final = "{}[]:,"
@@ -127,6 +128,9 @@ class ReadCalls:
             return choice(*(Literal(n) for n in self.names)) if self.names else ANY_CHAR
         stops = tuple(dict.fromkeys((*shape.name_stops(), *self.values.avoid)))
         language = Language.avoiding(stops) - Language.words([""])
+        if self.values.exact:
+            # No tool's name has white space at its ends; where it is read, it is layout.
+            language = language & solid_text()
         for ending in shape.after_name():
             if ending.strip():
                 language = language & Language.avoiding((), ending)
