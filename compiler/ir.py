@@ -21,7 +21,7 @@ from .regular.language import Language
 Json: TypeAlias = "None | bool | int | float | Decimal | str | list[Json] | dict[str, Json]"
 
 
-_MOST = {"depth": 100, "recursion": 100, "digits": 1000, "exponent": 9}
+_MOST = {"depth": 10_000, "recursion": 10_000, "digits": 10_000, "exponent": 100}
 """Upper limits of bounds that cost a rule or a state each; the others cost nothing."""
 
 

@@ -108,9 +108,8 @@ class CallRenderer:
         name, arguments = call["name"], call.get("arguments", {})
         odd = next((k for k in arguments if not _is_text(k)), None)
         if odd is not None:
-            raise RenderError.at(
-                "invalid-call", f"{odd!r} is no name of an argument", at.child("arguments")
-            )
+            message = f"{odd!r} is no name of an argument"
+            raise not_carryable(message, Origin("/arguments", name))
         tool = self.tools.get(name)
         if tool is None:
             raise RenderError.at(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..errors import LimitExceeded
 from ..grammar import Chars, Choice, Expr, Literal, Machine, Regular, Repeat, Sequence, optional
 from ..ir import IntegerValue, NumberValue
 from ..origin import Origin
@@ -14,6 +15,7 @@ from .spelling import DIGIT, NONZERO, uncounted
 
 _FEW_STATES = 24
 """Machines up to this size stay whole, and messages can name the range."""
+_MOST_STATES = 20_000
 _MANY_STATES = 1000
 """Machines beyond this size stay whole too: rules of their own would take seconds."""
 
@@ -58,7 +60,14 @@ def number(value: IntegerValue | NumberValue, shared: Shared, *, floats: bool) -
     hint = value.origin.pointer.rsplit("/", 1)[-1] or "range"
 
     def build_once() -> Machine:
-        return shared.machine(("number", bare, floats), build)
+        machine = shared.machine(("number", bare, floats), build)
+        if len(machine.transitions) > _MOST_STATES:
+            message = f"an automaton of {len(machine.transitions)} states for {_range_words(value)}"
+            hint = (
+                f"at most {_MOST_STATES} are taken apart; use narrower bounds or a rounder factor"
+            )
+            raise LimitExceeded.at("number-too-large", message, value.origin, hint)
+        return machine
 
     def lowered(machine: Machine) -> Expr:
         size = len(machine.transitions)

@@ -23,7 +23,7 @@ from .words import word_table
 MAX_SPELLED = 4_000
 """Most digits of a bound or a factor, and most digits that a cap on digits may ask for."""
 
-MAX_MULTIPLES = 20_000
+MAX_MULTIPLES = 100_000
 """Most states of the automaton of multiples within bounds: about the factor, less its powers of 2
 and 5, times the digits."""
 
