@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from ..errors import LimitExceeded
 from ..grammar import EMPTY, Chars, Expr, Machine, Ranges, Repeat, RuleRef, Rules, choice, sequence
+from ..origin import Origin
 from .names import Names
 
 RESTARTS = 4
@@ -24,7 +25,9 @@ MAX_STATES = 3000
 Edges = list[tuple[Ranges, int]]
 
 
-def bounded_loops(machine: Machine, most: int, rules: Rules, names: Names, hint: str) -> Expr:
+def bounded_loops(
+    machine: Machine, most: int, rules: Rules, names: Names, hint: str, origin: Origin
+) -> Expr:
     """The machine's texts in which no loop is taken more than `most` times in a row.
 
     Raises:
@@ -34,7 +37,8 @@ def bounded_loops(machine: Machine, most: int, rules: Rules, names: Names, hint:
         raise LimitExceeded.at(
             "pattern-too-large",
             f"an automaton of {len(machine.transitions)} states, more than {MAX_STATES}",
-            hint="give the string a maxLength, or use a simpler pattern",
+            origin,
+            "give the string a maxLength, or use a simpler pattern",
         )
     return _Loops(machine, most, rules, names, hint).enter(0)
 

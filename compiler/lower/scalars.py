@@ -76,7 +76,7 @@ def number(value: IntegerValue | NumberValue, shared: Shared, *, floats: bool) -
             and size <= _MANY_STATES
             and (size > _FEW_STATES or has_runs(machine))
         ):
-            return bounded_loops(machine, 1, shared.rules, shared.names, hint)
+            return bounded_loops(machine, 1, shared.rules, shared.names, hint, value.origin)
         return Regular(machine, 0, None, _range_words(value), value.origin)
 
     divided = value.multiple_of is not None or value.not_multiple_of

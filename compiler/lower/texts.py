@@ -131,7 +131,9 @@ class TextLowering:
         return self.shared.named(
             ("guarded-loops", stops, low),
             hint,
-            lambda: bounded_loops(at_least(machine, low), most, shared.rules, shared.names, hint),
+            lambda: bounded_loops(
+                at_least(machine, low), most, shared.rules, shared.names, hint, origin
+            ),
         )
 
     def _regular(
@@ -170,6 +172,7 @@ class TextLowering:
                 self.shared.rules,
                 self.shared.names,
                 hint,
+                origin,
             ),
         )
 

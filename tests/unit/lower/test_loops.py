@@ -24,7 +24,7 @@ WORDS = ["".join(w) for n in range(8) for w in product("ab", repeat=n)]
 
 def bounded(machine: Machine, most: int) -> tuple[Grammar, Recogniser]:
     rules = Rules()
-    start = bounded_loops(machine, most, rules, Names(), "t")
+    start = bounded_loops(machine, most, rules, Names(), "t", Origin())
     return Grammar(rules, start), Recogniser(rules, start)
 
 
@@ -128,6 +128,6 @@ def test_text_without_a_closer_has_every_text_up_to_the_bound() -> None:
 def test_a_few_rules_a_state() -> None:
     rules = Rules()
     made = spell(Language.avoiding(("</parameter>",)).dfa, "none", "")
-    start = bounded_loops(made, 8192, rules, Names(), "t")
+    start = bounded_loops(made, 8192, rules, Names(), "t", Origin())
     names = [name for name, _ in rules.reachable(start)]
     assert len(names) <= 2 * (RESTARTS + 1) * len(made.transitions)
