@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 import calligram
+from calligram import Vocabulary
 from calligram.compiler.automaton.recogniser import Recogniser
 from calligram.compiler.compiled import CompiledGrammar
 from calligram.compiler.grammar import Grammar
 from calligram.compiler.origin import Problem
-from calligram.targets import gbnf, parser
+from calligram.targets import gbnf, mask, parser
 from calligram.targets.gbnf import repeats
 from tests.engine import Engine
 from tests.laws.tools import BOOK, LABEL, MEASURE, REGISTER, SEARCH, TOOLS
@@ -33,6 +34,7 @@ def violations(grammar: CompiledGrammar, texts: list[str], engine: Engine) -> li
     Under tool_choice auto the engine gets the whole turn, and from the trigger on what `emit`
     gives: for that part the automaton of the same expression is the reference.
     """
+    automata = [mask.compile(grammar, vocabulary) for vocabulary in VOCABULARIES]
     turn = Grammar(grammar.enforced.rules, grammar.enforced.start)
     by_engine = engine.accepted(gbnf.emit_grammar(turn), texts)
     armed = grammar.enforced.armed
@@ -48,12 +50,67 @@ def violations(grammar: CompiledGrammar, texts: list[str], engine: Engine) -> li
             "check": grammar.check(text).accepted,
             "engine": by_engine[at],
             "parser": strictly(reading, text, grammar.tool_choice),
+            **{f"mask {n}": walked(a, text) for n, a in enumerate(automata)},
         }
         if len(set(said.values())) > 1:
             out.append(f"{said}: {text!r} {list(map(str, reading.parse(text).problems))}")
         if expected[at] != emitted[at]:
             out.append(f"from the trigger on, check {expected[at]}, engine {emitted[at]}: {text!r}")
     return out
+
+
+def _vocabulary(width: int) -> Vocabulary:
+    """All single bytes, and pieces of `width` bytes that texts of calls are made of."""
+    pieces = {
+        b"<tool",
+        b"_call",
+        b'": "',
+        b'", "',
+        b"</",
+        b"\n</",
+        b'{"',
+        b'"}',
+        b"}}",
+        b"  ",
+        b"00",
+    }
+    pieces |= {
+        b"\xc3",
+        b"\xa9",
+        b"\xf0\x9f",
+        b"\x98\x80",
+        b"ab",
+        b"est",
+        b"name",
+        b'"a',
+        b"\\u",
+        b"12",
+    }
+    tokens = [bytes([b]) for b in range(256)] + sorted(p for p in pieces if len(p) <= width)
+    return Vocabulary([*tokens, b"<end>"], eos_ids=[len(tokens)])
+
+
+VOCABULARIES = (_vocabulary(1), _vocabulary(5))
+
+
+def walked(automaton: mask.MaskAutomaton, text: str) -> bool:
+    """The mask automaton's verdict: the longest token that fits and is allowed, then the end."""
+    matcher = automaton.matcher()
+    tokens = automaton.vocabulary.tokens
+    data = text.encode("utf-8", "surrogatepass")
+    at = 0
+    while at < len(data):
+        fitting = [
+            i
+            for i in (data[at], *range(256, len(tokens) - 1))
+            if data.startswith(tokens[i], at) and matcher.fork().accept_token(i)
+        ]
+        if not fitting:
+            return False
+        token = max(fitting, key=lambda i: len(tokens[i]))
+        assert matcher.accept_token(token)
+        at += len(tokens[token])
+    return matcher.accept_token(automaton.vocabulary.eos_ids[0])
 
 
 def strictly(reading: parser.Reader, text: str, tool_choice: str) -> bool:
