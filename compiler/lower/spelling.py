@@ -187,8 +187,12 @@ def _python_escape() -> Expr:
     return Choice((short, byte, unit, upper))
 
 
+@lru_cache(maxsize=512)
 def spell(dfa: Dfa, escape: Escape, quote: str) -> Machine:
-    """The machine of `dfa`'s words in their canonical spelling; each character counts once."""
+    """The machine of `dfa`'s words in their canonical spelling; each character counts once.
+
+    Kept, so that the formats and markers that many grammars have are one machine in all.
+    """
     table = sorted(escapes(escape, quote).items())
     free = plain(escape, quote)
     rows: list[list[tuple[int, int, int, int]]] = [[] for _ in dfa.transitions]

@@ -134,25 +134,36 @@ class Slice:
         size = high - low
         offsets, sizes = trie.offsets[low:high], trie.sizes[low:high]
         table, free = loop.table, loop.free
-        state = np.full(size, start, dtype=np.int16)
+        state = np.full(size, _NONE, dtype=np.int16)
         count = np.zeros(size, dtype=np.int32)
         stop = np.full(size, node.depth, dtype=np.int32)
-        alive = np.arange(size)
-        depth = node.depth
+        going: list[NDArray[np.int64]] = []
         left: list[NDArray[np.int64]] = []
+        # The first byte decides for whole children at once.
+        for byte, child in node.children.items():
+            here = np.arange(child.first - low, child.high - low)
+            target = int(table[start, byte])
+            if target >= 0:
+                state[here] = target
+                count[here] = int(free[target])
+                going.append(here)
+            elif free[start]:
+                left.append(here)
+        alive = np.concatenate(going) if going else np.zeros(0, dtype=np.int64)
+        depth = node.depth + 1
         while True:
             alive = alive[sizes[alive] > depth]
             if not alive.size:
                 break
             before = state[alive]
             after = table[before, trie.data[offsets[alive] + depth]]
-            going = after >= 0
-            if not going.all():
-                out = ~going & free[before]
-                left.append(alive[out])
-                stop[alive[~going]] = depth
-                state[alive[~going]] = _NONE
-                alive, after = alive[going], after[going]
+            on = after >= 0
+            if not on.all():
+                off = alive[~on]
+                left.append(off[free[before[~on]]])
+                stop[off] = depth
+                state[off] = _NONE
+                alive, after = alive[on], after[on]
             state[alive] = after
             depth += 1
             count[alive[free[after]]] += 1

@@ -19,14 +19,17 @@ _SMALL = 24
 class TrieNode:
     """The strings ``low..high`` of a trie, equal in their first `depth` bytes.
 
-    ``ids``: what the strings that end here stand for. ``children``: by next byte, ascending.
+    ``first``: where the node's strings begin, those that end here included; ``low``: where the
+    longer ones do. ``ids``: what the strings that end here stand for. ``children``: by next
+    byte, ascending.
     """
 
-    __slots__ = ("_children", "depth", "high", "ids", "low", "trie")
+    __slots__ = ("_children", "depth", "first", "high", "ids", "low", "trie")
 
     def __init__(self, trie: TokenTrie, low: int, high: int, depth: int) -> None:
         self.trie = trie
         self.depth = depth
+        self.first = low
         self.high = high
         end = low
         lengths = trie.lengths

@@ -175,7 +175,7 @@ def test_an_escape_counts_as_one_character(
 def test_spell_is_membership_of_the_value(text: str) -> None:
     words = language('^[ab"\\n<é]*a[^b]?$')
     for escape, quote in (("json", '"'), ("python", "'"), ("xml", ""), ("none", "")):
-        machine = spell(words.dfa, escape, quote)  # type: ignore[arg-type]
+        machine = spell(words.dfa, escape, quote)
         body = escaped(text, escape, quote)  # type: ignore[arg-type]
         said = Recogniser(Rules(), Regular(machine)).accepts(body.encode())
         assert said == words.accepts(text), (escape, text)
