@@ -138,3 +138,15 @@ def test_an_unsupported_keyword_hints_at_the_option(tmp_path: Path) -> None:
 )
 def test_places_that_are_not_known_are_left_out(origin: Origin, line: str) -> None:
     assert line_of(Problem("x", "m", origin)) == line
+
+
+@pytest.mark.parametrize("flags", [[], ["--json"]])
+def test_a_lone_surrogate_is_written_as_its_escape(tmp_path: Path, flags: list[str]) -> None:
+    schema = '{"type": "object", "\\ud800": 1, "properties": {"a": {"title": "\\udfff"}}}'
+    content = '[{"name": "t", "input_schema": ' + schema + "}]"
+    file = write(tmp_path / "tools.json", content)
+    result = run("report", "--tools", file, "--dialect", DIALECT, *flags)
+    assert result.code == 0, result.err
+    assert "\\ud800" in result.out
+    if flags:
+        json.loads(result.out)

@@ -114,9 +114,14 @@ def _umask() -> int:
 
 
 def write_out(text: str) -> None:
-    """Write to standard output; a reader that went away ends the program quietly."""
+    """Write to standard output; a reader that went away ends the program quietly.
+
+    A lone surrogate, which JSON input may hold as an escape and no encoding can write, is
+    written as that escape again.
+    """
+    encoding = sys.stdout.encoding or "utf-8"
     try:
-        sys.stdout.write(text)
+        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
         sys.stdout.flush()
     except BrokenPipeError:
         # Python would otherwise complain again when it closes the stream at exit.

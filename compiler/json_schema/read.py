@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..errors import LimitExceeded, SchemaError
 from ..findings import Finding
 from ..ir import NeverValue, SchemaValue
-from ..origin import Origin
+from ..origin import Origin, escape_pointer
 from .build import only_objects, schema_value
 from .forms import Goal, Objects, Values
 from .options import ReadOptions
 from .reading import Reader
+
+# The way down a document, the last step outside: ((), "properties"), "a" is /properties/a.
+_Path: TypeAlias = "tuple[()] | tuple[_Path, str | int]"
 
 # JSON nesting of a whole document, annotations included, in levels of schemas.
 _LEVELS_PER_SCHEMA = 3
@@ -34,7 +37,7 @@ def read_schema(
         raise SchemaError.at(
             "invalid-schema", f"a schema is an object or a boolean, not {kind}", origin
         )
-    _check_depth(schema, origin, options.max_depth)
+    _check_shape(schema, origin, options.max_depth)
     reader = Reader(schema, origin, options)
     try:
         value = schema_value(reader, _root_goal(reader))
@@ -62,10 +65,10 @@ def _root_goal(reader: Reader) -> Goal:
     return goal
 
 
-def _check_depth(schema: Any, origin: Origin, max_depth: int) -> None:
-    """Refuse a document that nests too deep for anyone to walk, before anyone does."""
+def _check_shape(schema: Any, origin: Origin, max_depth: int) -> None:
+    """Refuse a document that nests too deep for anyone to walk, or has a key that is no string."""
     limit = max_depth * _LEVELS_PER_SCHEMA
-    level: list[Any] = [] if isinstance(schema, bool) else [schema]
+    level: list[tuple[Any, _Path]] = [] if isinstance(schema, bool) else [(schema, ())]
     depth = 0
     while level:
         depth += 1
@@ -74,13 +77,25 @@ def _check_depth(schema: Any, origin: Origin, max_depth: int) -> None:
                 "schema-too-deep", f"the schema document nests deeper than {limit}", origin
             )
         # One Python object may stand in many places: once a level is enough to measure depth.
-        below = {
-            id(value): value
-            for node in level
-            for value in (node.values() if isinstance(node, dict) else node)
-            if isinstance(value, (dict, list))
-        }
+        below: dict[int, tuple[Any, _Path]] = {}
+        for node, path in level:
+            for key, value in node.items() if isinstance(node, dict) else enumerate(node):
+                if isinstance(node, dict) and not isinstance(key, str):
+                    raise SchemaError.at(
+                        "invalid-schema", f"{key!r} is no JSON key", _at(origin, path)
+                    )
+                if isinstance(value, (dict, list)):
+                    below[id(value)] = (value, (path, key))
         level = list(below.values())
+
+
+def _at(origin: Origin, path: _Path) -> Origin:
+    """The origin of what stands at `path` below `origin`."""
+    tail = ""
+    while path:
+        path, token = path
+        tail = f"/{escape_pointer(token)}{tail}"
+    return Origin(origin.pointer + tail, origin.tool, origin.file)
 
 
 __all__ = ["read_schema"]

@@ -106,9 +106,6 @@ class Reader:
         """Give every keyword of a schema its first finding."""
         hidden = older_ref(place)
         for keyword in place.schema:
-            if not isinstance(keyword, str):
-                self.problem("invalid-schema", f"{keyword!r} is no keyword", place.origin)
-                continue
             status: Status = "enforced"
             how = ""
             if keyword not in IMPLEMENTED:
