@@ -14,7 +14,7 @@ TOOLS = Path(__file__).with_name("tools.json").read_text(encoding="utf-8")
 QUESTION = "What is the weather in Paris?"
 
 
-def ask(url: str, grammar: str) -> str:
+def ask(url: str, grammar: str, max_tokens: int) -> str:
     """The model's answer under the grammar.
 
     Raises:
@@ -25,7 +25,8 @@ def ask(url: str, grammar: str) -> str:
         "tools": json.loads(TOOLS),
         "tool_choice": "none",  # the server accepts a grammar beside tools only so
         "grammar": grammar,
-        "max_tokens": 256,
+        "max_tokens": max_tokens,
+        "temperature": 0,
     }
     request = urllib.request.Request(
         f"{url.rstrip('/')}/v1/chat/completions",
@@ -38,19 +39,30 @@ def ask(url: str, grammar: str) -> str:
 
 
 def main() -> None:
-    """Print the calls; one line and exit code 2 or 1 if there is no URL or no answer."""
+    """Print the calls; exit with 2 if there is no URL, with 1 if there is no answer or no call."""
     if len(sys.argv) != 2:
         print("usage: python request.py URL, such as http://127.0.0.1:8080", file=sys.stderr)
         raise SystemExit(2)
     grammar = calligram.compile_tools(
-        TOOLS, dialect="hermes-json", bounds=calligram.Bounds(string=80), max_calls=1
+        TOOLS,
+        dialect="hermes-json",
+        bounds=calligram.Bounds(string=80),
+        max_calls=1,
+        reasoning="none",
     )
+    # A token writes a byte at least, so with this many tokens every call is complete.
+    longest = grammar.report.longest_call
+    assert longest is not None
     try:
-        text = ask(sys.argv[1], gbnf.emit(grammar))
+        text = ask(sys.argv[1], gbnf.emit(grammar), longest)
     except (OSError, ValueError, LookupError) as error:
         raise SystemExit(f"no answer from {sys.argv[1]}: {error}") from None
-    for call in parser.compile(grammar).parse(text).calls:
+    result = parser.compile(grammar).parse(text)
+    for problem in result.problems:
+        print(problem.message, file=sys.stderr)
+    for call in result.calls:
         print(call["name"], call["arguments"])
+    raise SystemExit(0 if result.calls else 1)
 
 
 if __name__ == "__main__":

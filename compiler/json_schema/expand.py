@@ -96,7 +96,7 @@ def _place_contained(reader: Reader, x: Arrays, c: Contains) -> list[Arrays] | N
         return [] if c.minimum > 0 else [x]
     if c.maximum is not None:
         return _in_rows(x, c)
-    if c.minimum <= sum(_certain(reader, x, i, c.goal) for i in range(x.shortest)):
+    if c.minimum <= _certain(x, c.goal):
         return [x]
     limit = len(x.prefix) if x.rest is None else x.longest
     if x.longest is not None and limit is not None:
@@ -152,12 +152,13 @@ def _first_in_rows(x: Arrays, goal: Goal, no: Goal) -> list[Arrays] | None:
     return made
 
 
-def _certain(reader: Reader, x: Arrays, index: int, goal: Goal) -> bool:
-    """Whether the item at `index` obviously satisfies the goal."""
-    if index > len(x.prefix):
-        index = len(x.prefix)
-    item = x.at(index)
-    return item is not None and set(goal) <= set(item.goal)
+def _certain(x: Arrays, goal: Goal) -> int:
+    """How many of the items that must be there obviously satisfy the goal."""
+    fixed = min(len(x.prefix), x.shortest)
+    sure = sum(set(goal) <= set(item.goal) for item in x.prefix[:fixed])
+    if x.rest is not None and set(goal) <= set(x.rest.goal):
+        sure += x.shortest - fixed
+    return sure
 
 
 def _at_positions(x: Arrays, goal: Goal, chosen: tuple[int, ...]) -> Arrays:

@@ -65,10 +65,14 @@ def _of_object(value: ObjectValue, known: Heights) -> int | None:
     more = value.min_keys - len(owed)
     if more > 0:
         others = [needed(k.value, known) for k in value.keys if not k.required]
-        for opened in value.open_keys:
-            others += [needed(opened.value, known)] * more
         lowest = sorted(h for h in others if h is not None)[:more]
-        if len(lowest) < more:
+        # An open key is as many keys as it takes, all of one height.
+        opened = [needed(k.value, known) for k in value.open_keys]
+        ceiling = min((h for h in opened if h is not None), default=None)
+        if ceiling is not None:
+            lowest = [h for h in lowest if h <= ceiling]
+            lowest += [ceiling] if len(lowest) < more else []
+        elif len(lowest) < more:
             return None
         owed += lowest
     return _most(owed)

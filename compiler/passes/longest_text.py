@@ -5,6 +5,7 @@ One pass over the graph, rules after those that they use; exact, in Python's unb
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 from ..grammar import (
@@ -178,10 +179,8 @@ def _members(node: Members, kids: list[Extent | None]) -> Extent:
 
     needed = max(0, node.min_count - len(required))
     room = None if each is None else node.max_open
-    small = sorted(b.shortest for b in optional)
-    if each is not None:
-        small = sorted(small + [each.shortest] * (needed if room is None else min(room, needed)))
-    shortest = sum(b.shortest for b in required) + sum(small[:needed])
+    shortest = sum(b.shortest for b in required)
+    shortest += _least(sorted(b.shortest for b in optional), each, room, needed)
     shortest += separator.shortest * max(0, len(required) + needed - 1)
 
     left = None if node.max_count is None else node.max_count - len(required)
@@ -193,6 +192,17 @@ def _members(node: Members, kids: list[Extent | None]) -> Extent:
             return Extent(shortest, None, why, node.origin)
         each = None
     return _longest_members(node, shortest, required, optional, each, room, left, separator)
+
+
+def _least(small: list[int], each: Extent | None, room: int | None, needed: int) -> int:
+    """Bytes of the `needed` shortest members: each of `small` once, `each` up to `room` times."""
+    if each is None:
+        return sum(small[:needed])
+    shorter = bisect_left(small, each.shortest)
+    first = small[: min(shorter, needed)]
+    owed = needed - len(first)
+    times = owed if room is None else min(room, owed)
+    return sum(first) + each.shortest * times + sum(small[shorter:][: owed - times])
 
 
 def _longest_members(

@@ -197,3 +197,13 @@ def test_a_usual_tool_schema_reads_in_well_under_a_millisecond() -> None:
         best = min(best, time.perf_counter() - start)
     # Three times what is wanted: the machine that tests may be slow.
     assert best < 0.003
+
+
+@pytest.mark.parametrize("keyword", ["minContains", "minItems", "minProperties", "minLength"])
+@pytest.mark.parametrize("count", [10**9, 10**30])
+def test_no_count_is_counted_out(keyword: str, count: int) -> None:
+    """Counting one by one would not end, so that the test's end is its assertion."""
+    try:
+        read({keyword: count, "contains": {"type": "integer"}})
+    except SchemaError as error:
+        assert {p.origin.pointer for p in error.problems} <= {"/contains", f"/{keyword}"}

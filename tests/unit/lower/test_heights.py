@@ -38,6 +38,7 @@ def obj(*, required: str = "", optional: str = "", low: int = 0, **kinds: ir.Val
         (obj(required="b", optional="ac", low=2, a=NODE), 0),
         (ir.ObjectValue((), (ir.OpenKeys(ANY_NAME, NODE),), min_keys=1), None),
         (ir.ObjectValue((), (ir.OpenKeys(ANY_NAME, LEAF),), min_keys=3), 0),
+        (ir.ObjectValue((), (ir.OpenKeys(ANY_NAME, LEAF),), min_keys=10**30), 0),
         (ir.ObjectValue((), (ir.OpenKeys(ANY_NAME, NODE),)), 0),
         (ir.NeverValue(), None),
     ],
@@ -54,6 +55,12 @@ def test_heights_add_up_along_definitions() -> None:
     assert needed(ir.UnionValue((c, b)), known) == 2
     assert needed(obj(optional="xy", low=1, x=c, y=a), known) == 1
     assert needed(obj(optional="xy", low=2, x=c, y=a), known) == 3
+
+    # An open key is as many keys as it takes; a lower key of its own comes first.
+    opened = (ir.OpenKeys(ANY_NAME, c), ir.OpenKeys(ANY_NAME, b))
+    for low, height in ((1, 1), (2, 2), (10**30, 2)):
+        keys = (ir.Key("x", a, False), ir.Key("y", c, False))
+        assert needed(ir.ObjectValue(keys, opened, min_keys=low), known) == height
 
 
 def test_origins_play_no_part() -> None:

@@ -77,6 +77,11 @@ CASES: list[tuple[Expr, int, int | None]] = [
     (Members(THREE, Literal(","), (Literal("dd"),), None, max_count=9), 2, 4 + 2 + 7 * 2 + 8),
     (Members(THREE, Literal(","), (Literal("dd"),), None), 2, None),
     (Members(THREE, Literal(","), (Literal("dd"),), 2, "any", 5), 7 + 4 + 4, 7 + 4 + 4),
+    (
+        Members(THREE, Literal(","), (Literal("dd"),), None, "any", 10**30),
+        2 + 1 + 2 * (10**30 - 2) + (10**30 - 1),
+        None,
+    ),
     (Members((), Literal(","), (), None), 0, 0),
     (RuleRef("tree"), 2, None),
     (RuleRef("twice"), 8, 8),
