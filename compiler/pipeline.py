@@ -13,6 +13,7 @@ from .compiled import CompiledGrammar
 from .errors import CalligramError, SchemaError, ToolError
 from .findings import Finding
 from .grammar import Grammar, Rules
+from .identity import ByIdentity
 from .ir import Bounds, Call, Envelope
 from .json_schema.options import ReadOptions
 from .json_schema.read import read_schema
@@ -241,26 +242,14 @@ def render(
 
 def cached(tools: Any, dialect: str | Path | DialectSpec) -> CompiledGrammar:
     """The grammar for the conveniences: free content, keys in any order, compiled once."""
-    key = _SameSpec(dialect) if isinstance(dialect, DialectSpec) else str(dialect)
+    # Specs hold mappings and so have no hash.
+    key = ByIdentity(dialect) if isinstance(dialect, DialectSpec) else str(dialect)
     return _cached(_key(tools), key)
 
 
-class _SameSpec:
-    """A spec as a key: specs hold mappings and so have no hash; each object is its own key."""
-
-    def __init__(self, spec: DialectSpec) -> None:
-        self.spec = spec
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _SameSpec) and other.spec is self.spec
-
-    def __hash__(self) -> int:
-        return id(self.spec)
-
-
 @lru_cache(maxsize=64)
-def _cached(tools: str, dialect: str | _SameSpec) -> CompiledGrammar:
-    spec = dialect.spec if isinstance(dialect, _SameSpec) else dialect
+def _cached(tools: str, dialect: str | ByIdentity[DialectSpec]) -> CompiledGrammar:
+    spec = dialect.value if isinstance(dialect, ByIdentity) else dialect
     return compile_tools(tools, spec, tool_choice="auto", key_order="any")
 
 

@@ -8,7 +8,9 @@ breadth first over pairs of continuations, so the witness found is a shortest on
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from ..grammar import Expr, Rules
 from .core import CUT, END, Arc, Core
@@ -17,6 +19,7 @@ _NICE = b"axy1-_ "
 """Bytes that read well in a witness, the best first."""
 
 Pair = tuple[int, int, bool]
+P = TypeVar("P", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +104,16 @@ def _shown(low: int, high: int) -> int:
 
 def _text(core: Core, origin: dict[Pair, tuple[Pair, int] | None], pair: Pair, rest: int) -> str:
     """The bytes that lead to `pair`, then a shortest way to end from `rest`."""
+    return bytes(_way_to(pair, origin) + _ending(core, rest)).decode("utf-8", "replace")
+
+
+def _way_to(place: P, came: Mapping[P, tuple[P, int] | None]) -> list[int]:
+    """The bytes that lead to `place`; `came`: from where and by which byte each was reached."""
     data: list[int] = []
-    here = origin[pair]
-    while here is not None:
-        pair, byte = here
+    while (step := came[place]) is not None:
+        place, byte = step
         data.append(byte)
-        here = origin[pair]
-    data.reverse()
-    return bytes(data + _ending(core, rest)).decode("utf-8", "replace")
+    return data[::-1]
 
 
 def _ending(core: Core, start: int, limit: int = 20_000) -> list[int]:
@@ -119,13 +124,7 @@ def _ending(core: Core, start: int, limit: int = 20_000) -> list[int]:
         cell = queue.popleft()
         expansion = core.expand(cell)
         if expansion.final is not None:
-            out: list[int] = []
-            here = came[cell]
-            while here is not None:
-                cell, byte = here
-                out.append(byte)
-                here = came[cell]
-            return out[::-1]
+            return _way_to(cell, came)
         for arc in expansion.arcs:
             if arc.target not in came:
                 came[arc.target] = (cell, _shown(arc.low, arc.high))

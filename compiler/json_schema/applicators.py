@@ -49,24 +49,27 @@ def _options(reader: Reader, place: Place, keyword: str, given: Any) -> list[Pla
 
 
 def _ref(reader: Reader, place: Place, given: Any, tracked: bool) -> Form:
-    if not isinstance(given, str):
-        reader.invalid(place, "$ref", "a reference", given)
-        return ANY
-    target = reader.document.resolve(place, given)
-    if target is None:
-        reader.problem("unresolved-reference", f"'{given}' does not resolve", place.at("$ref"))
-        return ANY
-    return reader.atom_form(target.atom, tracked)
+    return _referred(reader, place, "$ref", reader.document.resolve, tracked)
 
 
 def _dynamic_ref(reader: Reader, place: Place, given: Any, tracked: bool) -> Form:
+    return _referred(reader, place, "$dynamicRef", reader.document.resolve_dynamic, tracked)
+
+
+def _referred(
+    reader: Reader,
+    place: Place,
+    keyword: str,
+    resolve: Callable[[Place, str], Place | None],
+    tracked: bool,
+) -> Form:
+    given = place.schema[keyword]
     if not isinstance(given, str):
-        reader.invalid(place, "$dynamicRef", "a reference", given)
+        reader.invalid(place, keyword, "a reference", given)
         return ANY
-    target = reader.document.resolve_dynamic(place, given)
+    target = resolve(place, given)
     if target is None:
-        text = f"'{given}' does not resolve"
-        reader.problem("unresolved-reference", text, place.at("$dynamicRef"))
+        reader.problem("unresolved-reference", f"'{given}' does not resolve", place.at(keyword))
         return ANY
     return reader.atom_form(target.atom, tracked)
 

@@ -1,4 +1,4 @@
-"""Grammar -> Grammar. Choices of sequences that begin with literals become radix tries.
+"""Options -> expression. Choices of sequences that begin with literals become radix tries.
 
 A top-down engine pays for every option that is open at a position; in a trie the open options
 differ in their next character. Options that are a single character become one class. Only text
@@ -7,20 +7,9 @@ that stands outside captures is pulled out, so that a capture keeps what it held
 
 from __future__ import annotations
 
-from ..grammar import EMPTY, Chars, Choice, Expr, Grammar, Literal, Ranges, RuleRef, Sequence
-from .rewrite import RuleMaker, rewrite_grammar
+from ..grammar import EMPTY, Chars, Choice, Expr, Literal, Ranges, RuleRef, Sequence
 
 Entry = tuple[str, Expr]
-
-
-def factor_choices(grammar: Grammar) -> Grammar:
-    """The same language and captures, every choice factored."""
-    return rewrite_grammar(grammar, factor_node)
-
-
-def factor_node(expr: Expr, maker: RuleMaker) -> Expr:
-    """One node, its children done."""
-    return factor(expr.options) if isinstance(expr, Choice) else expr
 
 
 def factor(options: tuple[Expr, ...]) -> Expr:

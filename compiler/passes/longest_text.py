@@ -50,11 +50,6 @@ def longest_text(grammar: Grammar, *, armed: bool = False) -> Extent:
     return extent(grammar.rules, start)
 
 
-def shortest_text(grammar: Grammar) -> int:
-    """Bytes of the shortest text of ``grammar.start``."""
-    return extent(grammar.rules, grammar.start).shortest
-
-
 def extent(rules: Rules, start: Expr) -> Extent:
     """The extent of one expression."""
     graph = build_graph(rules, (start,))

@@ -241,10 +241,6 @@ class MaskAutomaton:
         """May the text end here?"""
         return state == ENDED or self.recogniser.accepting(state)
 
-    def only_end(self, state: int) -> bool:
-        """Is there nothing left but to end?"""
-        return state != ENDED and self.recogniser.at_end(state)
-
     def forced(self, state: int) -> bytes:
         """The bytes that must come next, as far as there is no choice."""
         out = bytearray()

@@ -11,6 +11,7 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.protocols import Validator
 
 from ...compiler.compiled import CompiledGrammar
+from ...compiler.identity import ByIdentity
 from ...compiler.ir import ArrayValue, Call, ObjectValue, ReferenceValue, UnionValue, Value
 from ...compiler.membership import contains
 from ...compiler.origin import Origin, Problem, did_you_mean
@@ -83,26 +84,14 @@ def _errors(tool: Call, arguments: Any) -> Iterator[ValidationError]:
         return
 
 
-class _ByIdentity:
-    """Tools hash by content, which is costly; validators are kept by object."""
-
-    def __init__(self, tool: Call) -> None:
-        self.tool = tool
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ByIdentity) and other.tool is self.tool
-
-    def __hash__(self) -> int:
-        return id(self.tool)
-
-
 def _validator(tool: Call) -> Validator:
-    return _made(_ByIdentity(tool))
+    # Tools hash by content, which is costly.
+    return _made(ByIdentity(tool))
 
 
 @lru_cache(maxsize=512)
-def _made(key: _ByIdentity) -> Validator:
-    schema: Any = key.tool.schema
+def _made(key: ByIdentity[Call]) -> Validator:
+    schema: Any = key.value.schema
     cls = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
     made: Validator = cls(schema)
     return made

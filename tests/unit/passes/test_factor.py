@@ -19,7 +19,8 @@ from calligram.compiler.grammar import (
     Slot,
     Token,
 )
-from calligram.compiler.passes.factor import characters, factor, factor_choices
+from calligram.compiler.passes.factor import characters, factor
+from calligram.compiler.passes.rewrite import rewrite_grammar
 from tests import naive
 
 
@@ -101,7 +102,10 @@ def test_random_words_keep_their_language() -> None:
 def test_nested_choices_of_a_grammar_are_factored() -> None:
     rules = Rules()
     rules.define("r", Sequence((Literal("x"), Choice(words("ab", "ac")))))
-    done = factor_choices(Grammar(rules, RuleRef("r")))
+    done = rewrite_grammar(
+        Grammar(rules, RuleRef("r")),
+        lambda node, _: factor(node.options) if isinstance(node, Choice) else node,
+    )
     assert done.rules["r"] == Sequence((Literal("x"), Sequence((Literal("a"), Chars(((98, 99),))))))
 
 

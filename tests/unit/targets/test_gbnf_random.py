@@ -36,6 +36,11 @@ from tests.engine import Engine
 
 WORDS = ["".join(letters) for size in range(7) for letters in product("ab", repeat=size)]
 FUZZ = float(os.environ.get("CALLIGRAM_FUZZ", "1"))
+HUNDRED = settings(
+    max_examples=int(100 * FUZZ),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 RULES = ("r0", "r1", "r2")
 
 texts = st.sampled_from(["", "a", "b", "ab", "ba", "aab"])
@@ -145,11 +150,7 @@ def test_engine_accepts_exactly_the_grammars_language(
 
 
 @pytest.mark.fuzz
-@settings(
-    max_examples=int(100 * FUZZ),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@HUNDRED
 @given(machine=machines(), low=st.integers(0, 6), spread=st.integers(0, 6))
 def test_counts_of_a_machine_are_exact(
     engine: Engine, machine: Machine, low: int, spread: int
@@ -166,11 +167,7 @@ def test_counts_of_a_machine_are_exact(
 
 
 @pytest.mark.fuzz
-@settings(
-    max_examples=int(100 * FUZZ),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@HUNDRED
 @given(machine=machines(), low=st.integers(0, 2), spread=st.integers(0, 6))
 def test_counting_in_blocks_is_exact(
     engine: Engine, machine: Machine, low: int, spread: int
@@ -189,11 +186,7 @@ def test_counting_in_blocks_is_exact(
 
 
 @pytest.mark.fuzz
-@settings(
-    max_examples=int(100 * FUZZ),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@HUNDRED
 @given(node=members(), run=st.integers(0, 2))
 def test_long_runs_of_optional_keys_are_exact(engine: Engine, node: Members, run: int) -> None:
     grammar = Grammar(Rules(), node)
@@ -211,11 +204,7 @@ def test_long_runs_of_optional_keys_are_exact(engine: Engine, node: Members, run
 
 
 @pytest.mark.fuzz
-@settings(
-    max_examples=int(100 * FUZZ),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@HUNDRED
 @given(
     limit=st.integers(2, 4),
     chain=st.integers(1, 3),
