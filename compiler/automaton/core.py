@@ -47,7 +47,7 @@ Event = int
 """0 is a cut; ``slot + 1`` opens the capture of that slot, ``-(slot + 1)`` closes it."""
 
 # Kinds of heads. Plain ints: these are compared millions of times.
-_EXPR, _BYTES, _RANGES, _SEQ, _REPEAT, _REGULAR, _MEMBERS, _MEMBER, _CLOSE = range(9)
+EXPR, BYTES, RANGES, SEQ, REPEAT, REGULAR, MEMBERS, MEMBER, CLOSE = range(9)
 
 Head = tuple[Any, ...]
 Pending = list[tuple[int, tuple[Event, ...]]]
@@ -61,22 +61,6 @@ class Arc(NamedTuple):
     high: int
     target: int
     events: tuple[Event, ...]
-
-
-class Loop(NamedTuple):
-    """A place inside a loop.
-
-    body: what is repeated, an expression; or the machine that is walked.
-    state: the machine's state; 0 for an expression.
-    need, left: items still wanted, and allowed (None: any number).
-    tail: the continuation behind the loop.
-    """
-
-    body: Expr | Machine
-    state: int
-    need: int
-    left: int | None
-    tail: int
 
 
 class Expansion(NamedTuple):
@@ -108,7 +92,6 @@ class Core:
         self.rules = rules
         self.captures = captures
         self.specials = specials or {}
-        self._cell_loops: dict[int, Loop | None] = {}
         self.max_cells = max_cells
         self.slots: list[Slot] = []
         self._slot_index: dict[Slot, int] = {}
@@ -135,16 +118,16 @@ class Core:
                 case Repeat(item, low, high):
                     if high == 0:
                         return tail
-                    return self._cell((_REPEAT, self._expr(item), low, high), tail)
+                    return self._cell((REPEAT, self._expr(item), low, high), tail)
                 case Regular():
                     index = self._expr(expr)
                     need, left = self._window(index, 0, expr.min, expr.max)
                     if liveness(expr.machine).live(0, need, left):
-                        return self._cell((_REGULAR, index, 0, need, left), tail)
+                        return self._cell((REGULAR, index, 0, need, left), tail)
                     break
                 case _:
                     break
-        return self._cell((_EXPR, self._expr(expr)), tail)
+        return self._cell((EXPR, self._expr(expr)), tail)
 
     def _expr(self, expr: Expr) -> int:
         index = self._expr_index.get(id(expr))
@@ -184,23 +167,44 @@ class Core:
         """The head and tail of a continuation, for diagnostics."""
         return self._cells[cell]
 
+    def machine(self, index: int) -> Machine:
+        """The machine of a regular text by the number of its expression."""
+        expr = self.exprs[index]
+        assert isinstance(expr, Regular)
+        return expr.machine
+
+    def literal_cell(self, data: bytes, at: int, tail: int) -> int:
+        """The continuation with `at` bytes of a literal read."""
+        return self._cell((BYTES, data, at), tail) if at < len(data) else tail
+
+    def repeat_cell(self, index: int, need: int, left: int | None, tail: int) -> int:
+        """The continuation that repeats an expression, by its number."""
+        return self._cell((REPEAT, index, need, left), tail) if left != 0 else tail
+
+    def regular_cell(self, index: int, state: int, need: int, left: int | None, tail: int) -> int:
+        """The continuation in a state of a regular text, by the number of its expression."""
+        if not self.machine(index).transitions[state]:
+            return self.settled(tail)
+        window = self._window(index, state, need, left)
+        return self._cell((REGULAR, index, state, *window), tail)
+
     # Looking inside, for diagnostics ----------------------------------------------------------
 
     def epsilon(self, cell: int) -> list[int] | None:
         """What a continuation turns into without a byte; None if its head reads one."""
         head, _ = self._cells[cell]
-        if head[0] in (_BYTES, _RANGES, _REGULAR):
+        if head[0] in (BYTES, RANGES, REGULAR):
             return None
         if isinstance(self.head_expression(cell), (Chars, Regular)):
             return None
         stack: Pending = []
-        self._step_into(cell, (), [], stack)
+        self.step_into(cell, (), [], stack)
         return [c for c, _ in reversed(stack)]
 
     def head_expression(self, cell: int) -> Expr | None:
         """The expression at a continuation's head, if that is what its head is about."""
         head, _ = self._cells[cell]
-        if head[0] in (_EXPR, _REGULAR):
+        if head[0] in (EXPR, REGULAR):
             assert isinstance(head[1], int)
             return self.exprs[head[1]]
         return None
@@ -208,7 +212,7 @@ class Core:
     def regular_state(self, cell: int) -> tuple[int, int, int | None]:
         """State and window of counts of a head that is inside a regular text."""
         head, _ = self._cells[cell]
-        if head[0] == _REGULAR:
+        if head[0] == REGULAR:
             return head[2:]
         expr = self.head_expression(cell)
         assert isinstance(expr, Regular)
@@ -217,62 +221,17 @@ class Core:
     def after_regular(self, cell: int) -> list[int]:
         """The continuation after a regular text, if it may end here."""
         stack: Pending = []
-        self._step_into(cell, (), [], stack)
+        self.step_into(cell, (), [], stack)
         return [c for c, _ in stack]
 
     def rest_of_literal(self, cell: int) -> str | None:
         """What is left of the literal at a continuation's head."""
         head, _ = self._cells[cell]
-        if head[0] != _BYTES:
+        if head[0] != BYTES:
             return None
         _, data, at = head
         assert isinstance(data, bytes) and isinstance(at, int)
         return data[at:].decode("utf-8", "replace")
-
-    # Loops ----------------------------------------------------------------------------------
-
-    def loop(self, cell: int) -> Loop | None:
-        """The loop the continuation stands in, if no byte can both go on in it and leave it."""
-        if cell not in self._cell_loops:
-            self._cell_loops[cell] = self._loop(cell)
-        return self._cell_loops[cell]
-
-    def _loop(self, cell: int) -> Loop | None:
-        head, tail = self._cells[cell]
-        if cell == END:
-            return None
-        if head[0] == _REPEAT:
-            _, index, need, left = head
-            item = self.exprs[index]
-            while isinstance(item, RuleRef):
-                item = self.rules[item.name]
-            loop = Loop(item, 0, need, left, self._settled(tail))
-            around = self.expand(self._cell((_EXPR, index), END)).arcs
-        elif head[0] == _REGULAR and head[3:] == (0, None):
-            expr = self.exprs[head[1]]
-            assert isinstance(expr, Regular)
-            loop = Loop(expr.machine, head[2], 0, None, self._settled(tail))
-            around = self._machine_arcs(expr.machine)
-        else:
-            return None
-        leaving = self.expand(loop.tail).arcs
-        if any(a.low <= b.high and b.low <= a.high for a in around for b in leaving):
-            return None
-        return loop
-
-    def _machine_arcs(self, machine: Machine) -> tuple[Arc, ...]:
-        """The first bytes of all that a machine reads from where it may end."""
-        return tuple(
-            Arc(*sequence[0], END, ())
-            for state in machine.accepting
-            for low, high, _, _ in machine.transitions[state]
-            for sequence in byte_sequences(((low, high),))
-        )
-
-    def shorter(self, cell: int, left: int) -> int:
-        """The same place of a counted loop with `left` more items at most."""
-        head, tail = self._cells[cell]
-        return self._cell((*head[:-1], left), tail)
 
     # Expansion ------------------------------------------------------------------------------
 
@@ -307,10 +266,10 @@ class Core:
                 if known.final is not None and final is None:
                     final = events + known.final
                 continue
-            self._step_into(here, events, arcs, stack)
+            self.step_into(here, events, arcs, stack)
         return Expansion(tuple(dict.fromkeys(arcs)), final)
 
-    def _step_into(
+    def step_into(
         self,
         cell: int,
         events: tuple[Event, ...],
@@ -320,37 +279,37 @@ class Core:
         """Open one head: append its byte arcs, or push what it turns into without a byte."""
         head, tail = self._cells[cell]
         kind = head[0]
-        if kind == _EXPR:
+        if kind == EXPR:
             self._enter(self.exprs[head[1]], tail, events, arcs, stack)
-        elif kind == _BYTES:
+        elif kind == BYTES:
             _, data, at = head
             assert isinstance(data, bytes) and isinstance(at, int)
             byte = data[at]
-            after = self._settled(tail)
+            after = self.settled(tail)
             if at + 1 < len(data):
-                after = self._cell((_BYTES, data, at + 1), tail)
+                after = self._cell((BYTES, data, at + 1), tail)
             arcs.append(Arc(byte, byte, after, events))
-        elif kind == _RANGES:
+        elif kind == RANGES:
             low, high = head[1]
-            after = self._settled(tail)
+            after = self.settled(tail)
             if len(head) > 2:
-                after = self._cell((_RANGES, *head[2:]), tail)
+                after = self._cell((RANGES, *head[2:]), tail)
             arcs.append(Arc(low, high, after, events))
-        elif kind == _SEQ:
+        elif kind == SEQ:
             _, index, at = head
             stack.append((self._sequence(index, at, tail), events))
-        elif kind == _REPEAT:
+        elif kind == REPEAT:
             _, index, need, left = head
             for nxt in reversed(self._repeat(index, need, left, tail)):
                 stack.append((nxt, events))
-        elif kind == _REGULAR:
+        elif kind == REGULAR:
             _, index, state, need, left = head
             self._regular(index, state, need, left, tail, events, arcs, stack)
-        elif kind in (_MEMBERS, _MEMBER):
+        elif kind in (MEMBERS, MEMBER):
             for nxt in reversed(self._members(head, tail)):
                 stack.append((nxt, events))
         else:
-            assert kind == _CLOSE
+            assert kind == CLOSE
             stack.append((tail, (*events, -(head[1] + 1))))
 
     def _enter(
@@ -364,15 +323,15 @@ class Core:
         match expr:
             case Token(text, match) if text in self.specials:
                 symbol = TOKEN_BASE + self.specials[text]
-                arcs.append(Arc(symbol, symbol, self._settled(tail), events))
+                arcs.append(Arc(symbol, symbol, self.settled(tail), events))
                 if match == "either":
                     stack.append((self.continuation(Literal(text), tail), events))
             case Literal(text) | Token(text):
                 data = text.encode("utf-8")
-                stack.append((self._cell((_BYTES, data, 0), tail) if data else tail, events))
+                stack.append((self._cell((BYTES, data, 0), tail) if data else tail, events))
             case Chars(ranges):
                 for first, *rest in byte_sequences(ranges):
-                    after = self._cell((_RANGES, *rest), tail) if rest else self._settled(tail)
+                    after = self._cell((RANGES, *rest), tail) if rest else self.settled(tail)
                     arcs.append(Arc(*first, after, events))
             case Sequence(items):
                 index = self._expr(expr)
@@ -392,22 +351,22 @@ class Core:
                 index = self._expr(expr)
                 self._plans.setdefault(index, MembersPlan(expr))
                 start = self._plans[index].start
-                for nxt in reversed(self._members((_MEMBERS, index, start), tail)):
+                for nxt in reversed(self._members((MEMBERS, index, start), tail)):
                     stack.append((nxt, events))
             case Capture(slot, item) if self.captures:
                 number = self.slot(slot) + 1
-                closed = self._cell((_CLOSE, number - 1), tail)
+                closed = self._cell((CLOSE, number - 1), tail)
                 stack.append((self.continuation(item, closed), (*events, number)))
             case Capture(_, item):
                 stack.append((self.continuation(item, tail), events))
             case Cut():
                 stack.append((tail, (*events, CUT) if self.captures else events))
 
-    def _settled(self, cell: int) -> int:
+    def settled(self, cell: int) -> int:
         """The continuation, looked into if it is just the next item of a sequence: one place has
         one continuation, however it was reached."""
         head, tail = self._cells[cell]
-        while head and head[0] == _SEQ:
+        while head and head[0] == SEQ:
             cell = self._sequence(head[1], head[2], tail)
             head, tail = self._cells[cell]
         return cell
@@ -418,7 +377,7 @@ class Core:
         expr = self.exprs[index]
         assert isinstance(expr, Sequence)
         if at + 1 < len(expr.items):
-            tail = self._cell((_SEQ, index, at + 1), tail)
+            tail = self._cell((SEQ, index, at + 1), tail)
         return self.continuation(expr.items[at], tail)
 
     def _repeat(self, index: int, need: int, left: int | None, tail: int) -> list[int]:
@@ -429,8 +388,8 @@ class Core:
             after = tail
             if left != 1:
                 left = None if left is None else left - 1
-                after = self._cell((_REPEAT, index, fewer, left), tail)
-            out.append(self._cell((_EXPR, index), after))
+                after = self._cell((REPEAT, index, fewer, left), tail)
+            out.append(self._cell((EXPR, index), after))
         if need <= 0:
             out.append(tail)
         return out
@@ -484,11 +443,11 @@ class Core:
                 continue
             window = self._window(index, target, wanted, rest)
             if machine.transitions[target]:
-                after = self._cell((_REGULAR, index, target, *window), tail)
+                after = self._cell((REGULAR, index, target, *window), tail)
             else:
-                after = self._settled(tail)
+                after = self.settled(tail)
             for first, *more in byte_sequences(((low, high),)):
-                nxt = self._cell((_RANGES, *more), after) if more else after
+                nxt = self._cell((RANGES, *more), after) if more else after
                 arcs.append(Arc(*first, nxt, events))
         if state in machine.accepting and need <= 0:
             stack.append((tail, events))
@@ -504,13 +463,13 @@ class Core:
         out = []
         members = plan.candidates(state)
         if members:
-            if kind == _MEMBERS and plan.needs_separator(state):
-                after = self._cell((_MEMBER, index, state), tail)
+            if kind == MEMBERS and plan.needs_separator(state):
+                after = self._cell((MEMBER, index, state), tail)
                 out.append(self.continuation(expr.separator, after))
             else:
                 for body, nxt in members:
-                    after = self._cell((_MEMBERS, index, nxt), tail)
+                    after = self._cell((MEMBERS, index, nxt), tail)
                     out.append(self.continuation(body, after))
-        if kind == _MEMBERS and plan.may_end(state):
+        if kind == MEMBERS and plan.may_end(state):
             out.append(tail)
         return out

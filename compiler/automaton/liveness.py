@@ -88,6 +88,14 @@ class Liveness:
                 return False
         return False
 
+    def shortest(self, state: int) -> int:
+        """The fewest counts a word from `state` can have."""
+        k = 0
+        bit = 1 << state
+        while not self._reach(k) & bit:
+            k += 1
+        return k
+
     def longest(self, state: int) -> int | None:
         """The most counts a word from `state` can have; None if there is no most."""
         if state not in self._longest:

@@ -7,9 +7,12 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from ..errors import CalligramError
-from ..grammar import Expr, Machine
-from .slices import LoopTable, Slice
+from .loop_table import Tables
+from .slices import Slices
 from .trie import TokenTrie, TrieNode
+
+MAX_PATHS = 200_000
+"""Ways of literals down the trie that are kept."""
 
 
 class VocabularyError(CalligramError):
@@ -58,8 +61,9 @@ class Vocabulary:
                 )
 
         # Shared by all the automata over this vocabulary, see slices.py.
-        self.slices: dict[tuple[TrieNode, LoopTable, int], Slice] = {}
-        self.tables: dict[Expr | Machine, LoopTable | None] = {}
+        self.slices = Slices(self.words)
+        self.tables = Tables()
+        self._paths: dict[tuple[TrieNode, bytes], tuple[list[int], TrieNode | None]] = {}
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -94,6 +98,28 @@ class Vocabulary:
         """The ordinary tokens as a trie."""
         ids = self.ordinary
         return TokenTrie([self.tokens[i] for i in ids], ids)
+
+    def path(self, node: TrieNode, text: bytes) -> tuple[list[int], TrieNode | None]:
+        """What lies below a trie node along a text: the tokens that the text begins with, and the
+        node at its end, None where no longer token goes on."""
+        key = (node, text)
+        found = self._paths.get(key)
+        if found is None:
+            if len(self._paths) >= MAX_PATHS:
+                self._paths.clear()
+            ids: list[int] = []
+            here: TrieNode | None = node
+            for byte in text:
+                assert here is not None
+                here = here.children.get(byte)
+                if here is None:
+                    break
+                ids += here.ids
+                if not here.size:
+                    here = None
+                    break
+            found = self._paths[key] = (ids, here)
+        return found
 
     @cached_property
     def longest(self) -> int:

@@ -1,10 +1,9 @@
 """The mask automaton: which tokens may come next, in every configuration of a grammar.
 
-Configurations are those of the compiler's automaton core, interned to integers. Byte transitions,
-token transitions and masks are computed when first asked for and kept, so that in steady state a
-mask is one table row and accepting a token one look-up. A configuration's mask is the union of the
-masks of its continuations, which many configurations share; inside a loop over a class of
-characters it comes from the vocabulary's slices.
+Configurations are sets of the compiler's continuations, interned to integers. Token transitions
+and masks are computed when first asked for and kept, so that in steady state a mask is one table
+row and accepting a token one look-up. A configuration's mask is the union of the masks of its
+continuations, which many configurations share.
 """
 
 from __future__ import annotations
@@ -14,29 +13,23 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...compiler.automaton.core import TOKEN_BASE, Loop
-from ...compiler.automaton.recogniser import DEAD, Recogniser
-from ...compiler.grammar import Grammar, Machine
-from ...compiler.vocabulary.slices import LoopTable, Slice, item_table, machine_table
-from ...compiler.vocabulary.trie import TrieNode
+from ...compiler.automaton.core import TOKEN_BASE, Core
+from ...compiler.automaton.fronts import Fronts
+from ...compiler.errors import LimitExceeded
+from ...compiler.grammar import Grammar
 from ...compiler.vocabulary.vocabulary import Vocabulary
+from .advance import advance
 from .matcher import Matcher
+from .states import DEAD, ENDED
+from .walk import Walker
 
 Row = NDArray[np.uint32]
-Pending = list[tuple[TrieNode, int]]
-"""Nodes to walk, each with a configuration."""
-
-ENDED: Final = -1
-"""The state of a sequence that has taken an end token."""
-
-_SLICE_FROM: Final = 48
-"""Tokens below a node from which on a slice pays."""
-
-_WIDE: Final = 20
-"""Characters that a machine's state must be able to read for a slice to pay."""
 
 MAX_ROW_BYTES: Final = 512 * 1024 * 1024
 """Rows kept by one automaton; beyond, they are forgotten and made anew."""
+
+MAX_THREADS: Final = 20_000
+"""Continuations of one configuration (ambiguous counting makes many)."""
 
 
 class MaskAutomaton:
@@ -45,20 +38,35 @@ class MaskAutomaton:
 
     def __init__(self, grammar: Grammar, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
-        self.recogniser = Recogniser(grammar.rules, grammar.start, specials=vocabulary.specials)
-        self.core = self.recogniser.core
-        self.start = self.recogniser.start
+        self.core = Core(grammar.rules, specials=vocabulary.specials)
+        self.fronts = Fronts(self.core)
+        self._walker = Walker(self.core, self.fronts, vocabulary)
+        self._configs: list[tuple[int, ...]] = [()]
+        self._index: dict[tuple[int, ...], int] = {(): DEAD}
+        self._tokens: list[dict[int, int]] = [{}]
         self._rows: dict[int, Row] = {}
         self._cell_rows: dict[int, Row] = {}
-        self._tokens: dict[int, dict[int, int]] = {}
         self._row_bytes = 0
-        words = vocabulary.words
-        self._end_row = np.zeros(words, dtype=np.uint32)
+        self._end_row = np.zeros(vocabulary.words, dtype=np.uint32)
         for token in vocabulary.eos_ids:
             self._end_row[token >> 5] |= np.uint32(1 << (token & 31))
         self._eos = frozenset(vocabulary.eos_ids)
         self._special = vocabulary.special_ids - frozenset(vocabulary.padding_ids)
         self._padding = vocabulary.padding_ids
+        self.start = self._intern((self.core.continuation(grammar.start),))
+
+    def _intern(self, cells: tuple[int, ...]) -> int:
+        found = self._index.get(cells)
+        if found is None:
+            if len(cells) > MAX_THREADS:
+                raise LimitExceeded.at(
+                    "automaton-too-ambiguous",
+                    f"more than {MAX_THREADS} readings of the text at once",
+                )
+            found = self._index[cells] = len(self._configs)
+            self._configs.append(cells)
+            self._tokens.append({})
+        return found
 
     def matcher(self) -> Matcher:
         """A matcher at the start of a text."""
@@ -76,12 +84,13 @@ class MaskAutomaton:
     def _make_row(self, state: int) -> Row:
         if state == ENDED:
             return self._end_row
-        cells = self.recogniser.threads(state)
-        rows = [self._cell_row(cell) for cell in cells]
-        row = rows[0] if rows else np.zeros(self.vocabulary.words, dtype=np.uint32)
-        if len(rows) > 1:
-            row = np.bitwise_or.reduce(rows)
-            self._keep(row)
+        rows = [self._cell_row(cell) for cell in self._configs[state]]
+        if len(rows) == 1:
+            return rows[0]
+        row = np.zeros(self.vocabulary.words, dtype=np.uint32)
+        for part in rows:
+            row |= part
+        self._keep(row)
         return row
 
     def _keep(self, row: Row) -> None:
@@ -90,124 +99,26 @@ class MaskAutomaton:
         if self._row_bytes > MAX_ROW_BYTES:
             self._rows.clear()
             self._cell_rows.clear()
+            self._walker.forget()
             self._row_bytes = row.nbytes
 
     def _cell_row(self, cell: int) -> Row:
         """The tokens that one continuation can read, the end included where it may end."""
-        cell = self._canonical(cell)
         found = self._cell_rows.get(cell)
-        if found is not None:
-            return found
-        expansion = self.core.expand(cell)
-        masks: list[Row] = []
-        ids: list[int] = []
-        self._walk(self.vocabulary.trie.root, cell, masks, ids)
-        for arc in expansion.arcs:
-            if arc.low >= TOKEN_BASE:
-                ids.append(arc.low - TOKEN_BASE)
-        if expansion.final is not None:
-            ids.extend(self._eos)
-        row = self._union(masks, ids)
-        self._keep(row)
-        self._cell_rows[cell] = row
-        return row
-
-    def _canonical(self, cell: int) -> int:
-        """The same continuation where a count is so large that no token can tell."""
-        loop = self.core.loop(cell)
-        enough = 2 * self.vocabulary.longest
-        if loop is None or loop.left is None or loop.left <= enough or loop.need:
-            return cell
-        return self.core.shorter(cell, enough)
-
-    def _union(self, masks: list[Row], ids: list[int]) -> Row:
-        words = self.vocabulary.words
-        if len(ids) > 256:
-            bits = np.zeros(words * 32, dtype=bool)
-            bits[ids] = True
-            masks.append(np.packbits(bits, bitorder="little").view("<u4"))
-            ids = []
-        if not masks:
-            row = np.zeros(words, dtype=np.uint32)
-        elif len(masks) == 1:
-            row = masks[0].copy()
-        else:
-            row = np.bitwise_or.reduce(masks)
-        for token in ids:
-            row[token >> 5] |= np.uint32(1 << (token & 31))
-        return row
-
-    # The walk ---------------------------------------------------------------------------------
-
-    def _walk(self, root: TrieNode, cell: int, masks: list[Row], ids: list[int]) -> None:
-        """Collect the tokens below a trie node that can be read from a continuation."""
-        core, recogniser = self.core, self.recogniser
-        stack: Pending = [(root, recogniser.configuration((cell,)))]
-        while stack:
-            node, config = stack.pop()
-            if node.size > _SLICE_FROM:
-                cells = recogniser.threads(config)
-                if len(cells) > 1:
-                    stack += [(node, recogniser.configuration((c,))) for c in cells]
-                    continue
-                loop = core.loop(cells[0])
-                table = None if loop is None else self._table(loop)
-                if loop is not None and table is not None:
-                    self._slice(node, loop, table, masks, stack)
-                    continue
-            children = node.children
-            arcs = recogniser.arcs(config)
-            width = sum(high - low + 1 for low, high, _ in arcs)
-            if width < len(children):
-                bytes_: list[int] = sorted(
-                    {b for low, high, _ in arcs if low < TOKEN_BASE for b in range(low, high + 1)}
-                )
-                found = [(b, children[b]) for b in bytes_ if b in children]
-            else:
-                found = list(children.items())
-            for byte, child in found:
-                nxt = recogniser.step(config, byte)
-                if nxt != DEAD:
-                    ids += child.ids
-                    if child.size:
-                        stack.append((child, nxt))
-
-    def _slice(
-        self, node: TrieNode, loop: Loop, table: LoopTable, masks: list[Row], stack: Pending
-    ) -> None:
-        """A node below which most tokens go around one loop."""
-        start = table.start[loop.state]
-        slices = self.vocabulary.slices
-        key = (node, table, start)
-        part = slices.get(key)
-        if part is None:
-            part = slices[key] = Slice(node, table, start, self.vocabulary.words)
-        masks.append(part.mask(loop.left))
-        behind = self.recogniser.configuration((loop.tail,))
-        for low, high in self.recogniser.next_bytes(behind):
-            for byte in range(low, min(high, TOKEN_BASE - 1) + 1):
-                rests = part.exits(byte, loop.need, loop.left)
-                if rests is not None:
-                    stack.append((rests.root, behind))
-
-    def _table(self, loop: Loop) -> LoopTable | None:
-        """The loop's byte automaton, made once a vocabulary."""
-        tables = self.vocabulary.tables
-        if loop.body not in tables:
-            if isinstance(loop.body, Machine):
-                wide = any(len(row) and _width(row) >= _WIDE for row in loop.body.transitions)
-                tables[loop.body] = machine_table(loop.body) if wide else None
-            else:
-                tables[loop.body] = item_table(loop.body)
-        return tables[loop.body]
+        if found is None:
+            found = self._walker.row(cell)
+            self._keep(found)
+            self._cell_rows[cell] = found
+        return found
 
     # Transitions ------------------------------------------------------------------------------
 
     def accept(self, state: int, token: int) -> int:
         """The state after a token; DEAD if it is not allowed."""
-        row = self._tokens.get(state)
-        if row is None:
-            row = self._tokens[state] = {}
+        if state == ENDED:
+            # Hosts that run ahead go on past the end; more ends change nothing.
+            return ENDED if token in self._eos else DEAD
+        row = self._tokens[state]
         found = row.get(token)
         if found is None:
             found = row[token] = self._accept(state, token)
@@ -216,46 +127,38 @@ class MaskAutomaton:
     def _accept(self, state: int, token: int) -> int:
         if not 0 <= token < len(self.vocabulary.tokens) or token in self._padding:
             return DEAD
-        if state == ENDED:
-            # Hosts that run ahead go on past the end; more ends change nothing.
-            return ENDED if token in self._eos else DEAD
-        if token in self._eos and self.recogniser.accepting(state):
+        cells = self._configs[state]
+        if token in self._eos and self.may_end(state):
             return ENDED
         if token in self._special:
-            return self.recogniser.step(state, TOKEN_BASE + token)
+            return self._symbol(cells, TOKEN_BASE + token)
         if token in self._eos:
             return DEAD
-        return self._read(state, self.vocabulary.tokens[token])
-
-    def _read(self, state: int, data: bytes) -> int:
+        data = self.vocabulary.tokens[token]
         if not data:
             return DEAD
-        step = self.recogniser.step
-        for byte in data:
-            state = step(state, byte)
-            if state == DEAD:
-                return DEAD
-        return state
+        return self._intern(advance(self.core, self.fronts, self._walker, cells, data))
+
+    def _symbol(self, cells: tuple[int, ...], symbol: int) -> int:
+        """The state after a special token."""
+        arcs = (arc for cell in cells for arc in self.core.expand(cell).arcs)
+        return self._intern(tuple(sorted({arc.target for arc in arcs if arc.low == symbol})))
 
     def may_end(self, state: int) -> bool:
         """May the text end here?"""
-        return state == ENDED or self.recogniser.accepting(state)
+        return state == ENDED or any(self.fronts.ends(cell) for cell in self._configs[state])
 
     def forced(self, state: int) -> bytes:
         """The bytes that must come next, as far as there is no choice."""
         out = bytearray()
         if state == ENDED:
             return b""
-        recogniser = self.recogniser
-        while not recogniser.accepting(state) and len(out) < 65_536:
-            arcs = recogniser.next_bytes(state)
-            if len(arcs) != 1 or arcs[0][0] != arcs[0][1] or arcs[0][0] >= TOKEN_BASE:
+        cells = self._configs[state]
+        while len(out) < 65_536 and not any(self.fronts.ends(cell) for cell in cells):
+            arcs = [arc for cell in cells for arc in self.core.expand(cell).arcs]
+            bytes_ = {arc.low for arc in arcs} | {arc.high for arc in arcs}
+            if len(bytes_) != 1 or min(bytes_) >= TOKEN_BASE:
                 break
-            out.append(arcs[0][0])
-            state = recogniser.step(state, arcs[0][0])
+            out.append(bytes_.pop())
+            cells = tuple(sorted({arc.target for arc in arcs}))
         return bytes(out)
-
-
-def _width(row: tuple[tuple[int, int, int, int], ...]) -> int:
-    """How many characters a machine's state can read."""
-    return sum(high - low + 1 for low, high, _, _ in row)

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...compiler.automaton.recogniser import DEAD
+from .states import DEAD, ENDED
 
 if TYPE_CHECKING:
     from .automaton import MaskAutomaton
-
-_ENDED = -1
 
 
 class Matcher:
@@ -87,7 +85,7 @@ class Matcher:
 
     def is_terminated(self) -> bool:
         """Has an end token been taken?"""
-        return self._state == _ENDED
+        return self._state == ENDED
 
     def find_jump_forward_bytes(self) -> bytes:
         """The bytes that must come next, as far as there is no choice."""

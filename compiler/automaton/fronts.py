@@ -1,0 +1,278 @@
+"""What a continuation begins with, in pieces larger than a byte.
+
+:meth:`Core.expand <.core.Core.expand>` gives byte arcs. Whoever reads many bytes at once, tokens
+say, is better served by the *front*: the literals that may stand here, whole; the loops (a string's
+content, white space, digits), each as one thing; and byte arcs only for what is left.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final, NamedTuple, TypeAlias
+
+from ..grammar import Chars, Expr, Machine, Members, RuleRef, Token, children
+from .core import BYTES, END, REGULAR, REPEAT, TOKEN_BASE, Arc, Core, Event, Head, Pending
+from .liveness import liveness
+from .utf8 import byte_sequences
+
+_WIDE: Final = 4
+"""Characters that an item must be able to be for its repetition to count as a loop."""
+
+
+class LiteralFront(NamedTuple):
+    """A text that comes next, and the continuation behind it.
+
+    data, at: the literal and how much of it lies behind already; rest: ``data[at:]``.
+    """
+
+    rest: bytes
+    data: bytes
+    at: int
+    tail: int
+
+
+class Loop(NamedTuple):
+    """A place inside a loop that no byte can both go on in and leave.
+
+    body: what is repeated, an expression; or the machine that is walked.
+    index: the number of the expression in the core.
+    state: the machine's state; 0 for an expression.
+    need, left: items (a machine's counts) still wanted, and allowed (None: any number).
+    tail: the continuation behind the loop.
+    """
+
+    body: Expr | Machine
+    index: int
+    state: int
+    need: int
+    left: int | None
+    tail: int
+
+
+class Front(NamedTuple):
+    """All that a continuation may begin with, and whether it may end."""
+
+    literals: tuple[LiteralFront, ...]
+    loops: tuple[Loop, ...]
+    arcs: tuple[tuple[int, int, int], ...]
+    final: bool
+
+
+ByteSet: TypeAlias = int
+"""Bit b is byte b."""
+
+
+class Fronts:
+    """The fronts of one core's continuations, made when first asked for."""
+
+    def __init__(self, core: Core) -> None:
+        self.core = core
+        self._fronts: dict[int, Front] = {END: Front((), (), (), True)}
+        self._loops: dict[int, Loop | None] = {}
+        self._firsts: dict[int, ByteSet] = {}
+        self._around: dict[int, ByteSet] = {}
+
+    def front(self, cell: int) -> Front:
+        """What the continuation begins with."""
+        found = self._fronts.get(cell)
+        if found is None:
+            found = self._fronts[cell] = self._front(cell)
+        return found
+
+    def _front(self, cell: int) -> Front:
+        core = self.core
+        literals: list[LiteralFront] = []
+        loops: list[Loop] = []
+        arcs: list[Arc] = []
+        final = False
+        seen: set[int] = set()
+        stack: Pending = [(cell, ())]
+        nothing: tuple[Event, ...] = ()
+        while stack:
+            here = stack.pop()[0]
+            if here in seen:
+                continue
+            seen.add(here)
+            if here == END:
+                final = True
+                continue
+            head, tail = core.parts(here)
+            kind = head[0]
+            if kind == BYTES:
+                _, data, at = head
+                literals.append(LiteralFront(data[at:], data, at, core.settled(tail)))
+                continue
+            if kind in (REPEAT, REGULAR):
+                loop = self.loop(here)
+                if loop is not None:
+                    loops.append(loop)
+                    continue
+            core.step_into(here, nothing, arcs, stack)
+        plain = tuple(dict.fromkeys((a.low, a.high, a.target) for a in arcs))
+        return Front(tuple(literals), tuple(loops), plain, final)
+
+    # Ends -------------------------------------------------------------------------------------
+
+    def ends(self, cell: int) -> bool:
+        """May the text end here?"""
+        return any(self.front(here).final for here in self._outer(cell))
+
+    def specials(self, cell: int) -> list[int]:
+        """The special tokens that may come next, by id."""
+        return [
+            low - TOKEN_BASE
+            for here in self._outer(cell)
+            for low, _, _ in self.front(here).arcs
+            if low >= TOKEN_BASE
+        ]
+
+    def _outer(self, cell: int) -> list[int]:
+        """The continuation, and those that it becomes by leaving loops."""
+        found = [cell]
+        for here in found:
+            for loop in self.front(here).loops:
+                if loop.tail not in found and free(loop):
+                    found.append(loop.tail)
+        return found
+
+    # First bytes ------------------------------------------------------------------------------
+
+    def firsts(self, cell: int) -> ByteSet:
+        """The bytes that the continuation can begin with."""
+        found = self._firsts.get(cell)
+        if found is None:
+            found = 0
+            front = self.front(cell)
+            for literal in front.literals:
+                found |= 1 << literal.rest[0]
+            for low, high, _ in front.arcs:
+                if low < TOKEN_BASE:
+                    found |= (1 << high + 1) - (1 << low)
+            for loop in front.loops:
+                found |= self._around_loop(loop.body, loop.index, loop.state)
+                if free(loop):
+                    found |= self.firsts(loop.tail)
+            self._firsts[cell] = found
+        return found
+
+    def _around_loop(self, body: Expr | Machine, index: int, state: int) -> ByteSet:
+        """The bytes that go on in a loop: from a machine's state, or at the start of an item."""
+        if isinstance(body, Machine):
+            return state_firsts(body)[state]
+        return self._item_firsts(index)
+
+    def _item_firsts(self, index: int) -> ByteSet:
+        found = self._around.get(index)
+        if found is None:
+            item = self.core.continuation(self.core.exprs[index])
+            found = self._around[index] = self.firsts(item)
+        return found
+
+    # Loops ------------------------------------------------------------------------------------
+
+    def loop(self, cell: int) -> Loop | None:
+        """The loop the continuation stands in, if it is one worth treating as a whole."""
+        if cell not in self._loops:
+            self._loops[cell] = None  # While it is looked for: what is behind may lead here.
+            head, tail = self.core.parts(cell)
+            self._loops[cell] = self._loop(head, tail)
+        return self._loops[cell]
+
+    def _loop(self, head: Head, tail: int) -> Loop | None:
+        core = self.core
+        if head[0] == REPEAT:
+            _, index, need, left = head
+            item = core.exprs[index]
+            while isinstance(item, RuleRef):
+                item = core.rules[item.name]
+            if not _characters(item):
+                return None
+            around = self._item_firsts(index)
+            loop = Loop(item, index, 0, need, left, core.settled(tail))
+        else:
+            _, index, state, need, left = head
+            machine = core.machine(index)
+            if not wide(machine) or not _uniform(machine, need, left):
+                return None
+            around = leaving_firsts(machine)
+            loop = Loop(machine, index, state, need, left, core.settled(tail))
+        return None if around & self.firsts(loop.tail) else loop
+
+    def after(self, loop: Loop, state: int, count: int) -> int:
+        """The continuation in the same loop, `count` items later, in a machine's `state`."""
+        need = max(loop.need - count, 0)
+        left = None if loop.left is None else loop.left - count
+        if isinstance(loop.body, Machine):
+            return self.core.regular_cell(loop.index, state, need, left, loop.tail)
+        return self.core.repeat_cell(loop.index, need, left, loop.tail)
+
+
+def free(loop: Loop) -> bool:
+    """May the loop be left here?"""
+    if loop.need > 0:
+        return False
+    return not isinstance(loop.body, Machine) or loop.state in loop.body.accepting
+
+
+def _characters(item: Expr) -> bool:
+    """Is the item one character of a class, perhaps with escapes, and no small choice of texts?"""
+    most = 0
+    todo = [item]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, (RuleRef, Token, Members)):
+            return False
+        if isinstance(part, Chars):
+            most = max(most, sum(high - low + 1 for low, high in part.ranges))
+        todo += children(part)
+    return most >= _WIDE
+
+
+@lru_cache(maxsize=1024)
+def wide(machine: Machine) -> bool:
+    """Can some state of the machine read many characters?"""
+    return any(sum(high - low + 1 for low, high, _, _ in row) >= 20 for row in machine.transitions)
+
+
+@lru_cache(maxsize=1024)
+def state_firsts(machine: Machine) -> tuple[ByteSet, ...]:
+    """The first bytes of what each state of the machine reads."""
+    return tuple(_row_firsts(row) for row in machine.transitions)
+
+
+def _row_firsts(row: tuple[tuple[int, int, int, int], ...]) -> ByteSet:
+    found = 0
+    for low, high, _, _ in row:
+        if high < 0x80:
+            found |= (1 << high + 1) - (1 << low)
+        else:
+            for sequence in byte_sequences(((low, high),)):
+                first = sequence[0]
+                found |= (1 << first[1] + 1) - (1 << first[0])
+    return found
+
+
+@lru_cache(maxsize=1024)
+def leaving_firsts(machine: Machine) -> ByteSet:
+    """The first bytes of all that the machine reads from where it may end."""
+    firsts = state_firsts(machine)
+    found = 0
+    for state in machine.accepting:
+        found |= firsts[state]
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _endless(machine: Machine) -> bool:
+    """Can every state go on counting without end?"""
+    alive = liveness(machine)
+    return all(alive.longest(state) is None for state in range(len(machine.transitions)))
+
+
+def _uniform(machine: Machine, need: int, left: int | None) -> bool:
+    """Does a window of counts ask for no more than a distance to the end and a number of counts?
+
+    It does where no counts are wanted: then a place is alive if the shortest way to the end has
+    room. Where some are, words must be able to grow from every state.
+    """
+    return need <= 0 or (left is None and _endless(machine))

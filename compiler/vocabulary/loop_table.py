@@ -1,0 +1,249 @@
+"""Loops as byte automata: what a string's content, digits or a pattern do with each byte.
+
+A table is shared by all grammars of a vocabulary: machines are told apart by what they are, not by
+who they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..automaton.liveness import liveness
+from ..automaton.recogniser import DEAD, Recogniser
+from ..automaton.utf8 import byte_sequences
+from ..grammar import Expr, Machine, Rules
+from ..grammar import Sequence as InOrder
+
+NONE: Final = -1
+MAX_STATES: Final = 30_000
+MAX_ITEM_STATES: Final = 64
+MAX_PART: Final = 64
+
+Way: TypeAlias = tuple[tuple[tuple[int, int], ...], int, int]
+"""What is left of a character's bytes, the state behind it, what it counts."""
+
+Structure: TypeAlias = tuple[tuple[tuple[tuple[int, int, int, int], ...], ...], frozenset[int]]
+
+
+class LoopTable:
+    """A loop as a byte automaton.
+
+    Attributes:
+        table: int16[states, 256], the next state; -1: the byte breaks off.
+        gain: uint8[states, 256]; 1 where the byte completes an item, or a count of the machine.
+        free: bool[states]; whether the loop may be left in a state.
+        short: int32[states]; items that must at least be completed before the loop may be left.
+        places: states up to here stand between two items; the others are inside one. A machine's
+            states keep their numbers.
+    """
+
+    def __init__(
+        self,
+        table: NDArray[np.int16],
+        gain: NDArray[np.uint8],
+        free: NDArray[np.bool_],
+        short: NDArray[np.int32],
+        places: int,
+    ) -> None:
+        self.table = table
+        self.gain = gain
+        self.free = free
+        self.short = short
+        self.places = places
+
+    @cached_property
+    def rows(self) -> list[list[int]]:
+        """The table for plain Python: twice the next state, plus the gain; -1 breaks off."""
+        merged = np.where(self.table < 0, NONE, self.table.astype(np.int32) * 2 + self.gain)
+        rows: list[list[int]] = merged.tolist()
+        return rows
+
+    @cached_property
+    def free_list(self) -> list[bool]:
+        """`free` for plain Python."""
+        free: list[bool] = self.free.tolist()
+        return free
+
+    @cached_property
+    def short_list(self) -> list[int]:
+        """`short` for plain Python."""
+        short: list[int] = self.short.tolist()
+        return short
+
+
+def item_table(rules: Rules, item: Expr) -> LoopTable | None:
+    """The automaton of texts of whole items; None where an item begins like another one, or
+    takes many states."""
+    # One item and the end: an item's end is the state that accepts.
+    recogniser = Recogniser(rules, InOrder((item,)))
+    order = {recogniser.start: 0}
+    queue = [recogniser.start]
+    rows: list[list[int]] = []
+    for config in queue:
+        row = [NONE] * 256
+        for low, high in recogniser.next_bytes(config):
+            for byte in range(low, min(high, 255) + 1):
+                target = recogniser.step(config, byte)
+                if target == DEAD:
+                    continue
+                if recogniser.accepting(target):
+                    if not recogniser.at_end(target):
+                        return None
+                    row[byte] = 0
+                    continue
+                if target not in order:
+                    if len(order) >= MAX_ITEM_STATES:
+                        return None
+                    order[target] = len(order)
+                    queue.append(target)
+                row[byte] = order[target]
+        rows.append(row)
+    table = np.asarray(rows, dtype=np.int16)
+    free = np.zeros(len(rows), dtype=bool)
+    free[0] = True
+    short = np.ones(len(rows), dtype=np.int32)
+    short[0] = 0
+    return LoopTable(table, (table == 0).astype(np.uint8), free, short, 1)
+
+
+def machine_table(machine: Machine) -> LoopTable | None:
+    """The byte automaton of a machine over code points; None if it has too many states."""
+    size = len(machine.transitions)
+    rows: list[list[int]] = [[NONE] * 256 for _ in range(size)]
+    gains: list[bytearray] = [bytearray(256) for _ in range(size)]
+    inner: dict[tuple[Way, ...], int] = {}
+    ways_of: list[tuple[Way, ...]] = []
+
+    def lead(number: int, byte: int, ways: tuple[Way, ...]) -> None:
+        """Where a byte leads, after which `ways` are open."""
+        if not ways[0][0]:
+            rows[number][byte] = ways[0][1]
+            gains[number][byte] = ways[0][2]
+            return
+        target = inner.get(ways)
+        if target is None:
+            target = inner[ways] = size + len(ways_of)
+            ways_of.append(ways)
+            rows.append([NONE] * 256)
+            gains.append(bytearray(256))
+        rows[number][byte] = target
+
+    for state, row in enumerate(machine.transitions):
+        after: dict[int, list[Way]] = {}
+        for low, high, target, counts in row:
+            if high < 0x80:
+                width = high - low + 1
+                rows[state][low : high + 1] = [target] * width
+                gains[state][low : high + 1] = bytes([counts]) * width
+                continue
+            for first, *rest in byte_sequences(((low, high),)):
+                way = (tuple(rest), target, counts)
+                for byte in range(first[0], first[1] + 1):
+                    after.setdefault(byte, []).append(way)
+        for byte, found in after.items():
+            lead(state, byte, tuple(found))
+        if len(rows) > MAX_STATES:
+            return None
+    done = 0
+    while done < len(ways_of):
+        after = {}
+        for rest, target, counts in ways_of[done]:
+            for byte in range(rest[0][0], rest[0][1] + 1):
+                after.setdefault(byte, []).append((rest[1:], target, counts))
+        for byte, found in after.items():
+            lead(size + done, byte, tuple(found))
+        done += 1
+        if len(rows) > MAX_STATES:
+            return None
+    free = np.zeros(len(rows), dtype=bool)
+    free[sorted(machine.accepting)] = True
+    shortest = _shortest(machine)
+    shortest += [min(counts + shortest[target] for _, target, counts in w) for w in ways_of]
+    gain = np.frombuffer(b"".join(gains), dtype=np.uint8).reshape(len(rows), 256)
+    table = np.asarray(rows, dtype=np.int16)
+    return LoopTable(table, gain, free, np.asarray(shortest, dtype=np.int32), size)
+
+
+def _shortest(machine: Machine) -> list[int]:
+    """The fewest counts from each state to an accepting one."""
+    return [liveness(machine).shortest(state) for state in range(len(machine.transitions))]
+
+
+class Place(NamedTuple):
+    """A machine's state, in the table that serves it.
+
+    start: the state's number in the table; states: the machine's states by the table's numbers.
+    """
+
+    table: LoopTable
+    start: int
+    states: Sequence[int]
+
+
+class Tables:
+    """The tables of machines and items that a vocabulary has met, at most `most` of them."""
+
+    def __init__(self, most: int = 2048) -> None:
+        self._most = most
+        self._known: dict[Structure | Expr, LoopTable | None] = {}
+
+    def place(self, machine: Machine, state: int) -> Place | None:
+        """Where a machine's state is found; None if its table would be too large.
+
+        What a state can reach is often a small machine of its own, which many machines hold.
+        """
+        part = reachable(machine, state, MAX_PART)
+        if part is not None:
+            number = {s: n for n, s in enumerate(part)}
+            rows = tuple(
+                tuple((a, b, number[t], counts) for a, b, t, counts in machine.transitions[s])
+                for s in part
+            )
+            accepting = frozenset(number[s] for s in part if s in machine.accepting)
+            machine = Machine(rows, accepting)
+        table = self._machine(machine)
+        if table is None:
+            return None
+        if part is None:
+            return Place(table, state, range(len(machine.transitions)))
+        return Place(table, 0, part)
+
+    def _machine(self, machine: Machine) -> LoopTable | None:
+        key = (machine.transitions, machine.accepting)
+        if key not in self._known:
+            self._add(key, machine_table(machine))
+        return self._known[key]
+
+    def item(self, rules: Rules, item: Expr) -> Place | None:
+        """The table of a repeated item, which refers to no rule."""
+        if item not in self._known:
+            self._add(item, item_table(rules, item))
+        table = self._known[item]
+        return None if table is None else Place(table, 0, (0,))
+
+    def _add(self, key: Structure | Expr, table: LoopTable | None) -> None:
+        if len(self._known) >= self._most:
+            # The oldest go first; who still uses one keeps it.
+            for old in list(self._known)[: self._most // 4]:
+                del self._known[old]
+        self._known[key] = table
+
+
+def reachable(machine: Machine, state: int, most: int) -> list[int] | None:
+    """The states that `state` leads to, itself first, in order; None if they are more than
+    `most`."""
+    found = [state]
+    known = {state}
+    for here in found:
+        for _, _, target, _ in machine.transitions[here]:
+            if target not in known:
+                known.add(target)
+                found.append(target)
+                if len(found) > most:
+                    return None
+    return found
