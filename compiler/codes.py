@@ -151,8 +151,14 @@ PARSING: Final[Codes] = {
 
 VOCABULARIES: Final[Codes] = {
     "vocabulary-empty": "The vocabulary has no tokens.",
-    "vocabulary-id": "A special, end or padding id is not an id of the vocabulary.",
+    "vocabulary-format": "A file is not of the format it was read as, or is cut off.",
+    "vocabulary-id": "An id is out of range, is given twice, or is no id of the vocabulary.",
+    "vocabulary-kind": "A kind of tokenizer whose tokens have no bytes of their own.",
+    "vocabulary-library": "An optional library that this format needs is not installed.",
+    "vocabulary-no-end": "The vocabulary names no token that ends a text.",
+    "vocabulary-size": "The stated number of logits is smaller than the vocabulary.",
     "vocabulary-tokens": "Tokens are not bytes.",
+    "vocabulary-unreadable": "A vocabulary's file cannot be opened or read.",
 }
 
 CODES: Final[Mapping[str, Codes]] = {
