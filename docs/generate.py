@@ -41,6 +41,7 @@ COMMANDS = [
     ("check",),
     ("parse",),
     ("report",),
+    ("vocabulary",),
     ("dialects",),
     ("dialects", "list"),
     ("dialects", "show"),

@@ -22,6 +22,7 @@ ERRORS = (
     "SpecError",
     "TargetError",
     "ToolError",
+    "VocabularyError",
 )
 TOOL = {"name": "ping", "input_schema": {"type": "object", "properties": {}}}
 

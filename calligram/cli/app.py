@@ -15,6 +15,7 @@ from .files import write_out
 from .parse_command import parse
 from .report_command import report
 from .run import run
+from .vocabulary_command import vocabulary
 
 app = typer.Typer(
     name="calligram",
@@ -29,6 +30,7 @@ app.command("compile")(compile_command)
 app.command("check")(check)
 app.command("parse")(parse)
 app.command("report")(report)
+app.command("vocabulary")(vocabulary)
 app.add_typer(dialects_app, name="dialects")
 
 

@@ -9,7 +9,9 @@ from typing import Final
 MAX_IDS: Final = 1 << 22
 """More ids than any model has; a file that says so is broken or hostile."""
 
-_PADDING: Final = re.compile(r"\[PAD_?\d*\]|<\|?_?pad(ding)?_?\|?>|<\uff5c\u2581?pad\u2581?\uff5c>", re.I)
+_PADDING: Final = re.compile(
+    r"\[PAD_?\d*\]|<\|?_?pad(ding)?_?\|?>|<\uff5c\u2581?pad\u2581?\uff5c>", re.I
+)
 _PLACEHOLDER: Final = re.compile(
     r"[<\[]\|?(unused|reserved|extra|dummy|placeholder|SPECIAL)(_special_token|_token)?"
     r"[_-]?\d+\|?[>\]]",

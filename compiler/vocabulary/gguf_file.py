@@ -11,7 +11,7 @@ import mmap
 import os
 import struct
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -24,7 +24,7 @@ _ARRAY: Final = 9
 _SCALARS: Final = dict(
     zip((0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12), "B b H h I i f ? Q q d".split(), strict=True)
 )
-_DTYPES: Final = {number: np.dtype(code) for number, code in _SCALARS.items()}
+_DTYPES: Final[dict[int, np.dtype[Any]]] = {n: np.dtype(code) for n, code in _SCALARS.items()}
 _MAX_DEPTH: Final = 4
 _MAX_KEYS: Final = 65_536
 
@@ -32,9 +32,7 @@ Value = Any
 """int, float, bool or bytes; arrays as lists of bytes or as numpy arrays."""
 
 
-def read_metadata(
-    path: str | os.PathLike[str], wanted: Callable[[str], bool]
-) -> dict[str, Value]:
+def read_metadata(path: str | os.PathLike[str], wanted: Callable[[str], bool]) -> dict[str, Value]:
     """The values of the keys that are wanted; the others are passed over.
 
     Raises:
@@ -54,7 +52,7 @@ class _Reader:
         self._data = data
         self._at = 0
         self._name = name
-        self._order = "<"
+        self._order: Literal["<", ">"] = "<"
 
     def wrong(self, what: str) -> VocabularyError:
         return VocabularyError.at("vocabulary-format", what, Origin(file=self._name))
@@ -116,7 +114,7 @@ class _Reader:
             ends = self._string_ends(count)
             data = self._data
             return [data[end - length : end] for end, length in ends]
-        dtype = np.dtype(_DTYPES[self._known(kind)]).newbyteorder(self._order)  # type: ignore[arg-type]
+        dtype = _DTYPES[self._known(kind)].newbyteorder(self._order)
         return np.frombuffer(self._bytes(count * dtype.itemsize), dtype=dtype)
 
     def _skip(self, kind: int, depth: int) -> None:

@@ -15,8 +15,8 @@ META: Final = "\u2581".encode()
 def _byte_table() -> dict[int, str]:
     """Characters of GPT-2's alphabet to the characters with the bytes' numbers.
 
-    Printable bytes stand for themselves, the others, in order, for U+0100 and up (`bytes_to_unicode`
-    of GPT-2). Other characters become one that Latin-1 lacks.
+    `bytes_to_unicode` of GPT-2: printable bytes are themselves, the others, in order, U+0100 and
+    up. Characters of Latin-1 that are not in the alphabet become one that Latin-1 lacks.
     """
     printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     table = {c: "\uffff" for c in range(0x100)}
@@ -44,6 +44,4 @@ def fallback_byte(token: bytes) -> bytes | None:
 
 def unescaped(token: bytes) -> bytes:
     r"""A token of RWKV's vocabulary: `\t`, `\n`, `\r`, `\xNN`, and a backslash before others."""
-    return _ESCAPE.sub(
-        lambda m: bytes([int(m[1], 16)]) if m[1] else _RWKV.get(m[2], m[2]), token
-    )
+    return _ESCAPE.sub(lambda m: bytes([int(m[1], 16)]) if m[1] else _RWKV.get(m[2], m[2]), token)
