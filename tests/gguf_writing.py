@@ -14,7 +14,7 @@ NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 def write_gguf(
     path: Path,
     model: str,
-    tokens: Sequence[tuple[str | bytes, int]],
+    tokens: Sequence[tuple[str, int]],
     *,
     types: bool = True,
     endianess: Any = gguf.GGUFEndian.LITTLE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from .classes import MAX_IDS, ends_by_name, is_blank, is_padding, is_placeholder
 from .files import is_path, malformed
 from .hf_decoder import decoder_of
 from .hf_files import Surroundings, json_object, parsed, tokenizer_files
+from .hf_normalizer import normalised
 from .loaded import Loaded
 
 
@@ -61,37 +62,40 @@ def _read(
             Origin("/model/type", file=file),
         )
     decode = decoder_of(document.get("decoder"), file)
-    texts: dict[int, str] = {}
-    for text, token in _entries(model["vocab"], file):
-        if texts.setdefault(_checked(token, file), text) != text:
-            raise VocabularyError.at(
-                "vocabulary-id",
-                f"two tokens have the id {token}: {texts[token]!r} and {text!r}",
-                Origin("/model/vocab", file=file),
-            )
+    texts = _texts(model["vocab"], file)
     special: set[int] = set()
-    padding: set[int] = set()
-    added = dict(_added(document.get("added_tokens"), file))
-    for token, (text, is_special) in added.items():
-        texts[token] = text
-        if is_special or not is_blank(text.replace("\u2581", " ")):
+    for token, entry in _added(document.get("added_tokens"), file):
+        blank = _blank(entry, document.get("normalizer"))
+        texts[token] = entry.text if blank is None else blank
+        if blank is None:
             special.add(token)
+    unknown = _unknown(model)
+    special |= {i for i, text in texts.items() if is_placeholder(text) or text == unknown}
     tokens = [b""] * (max(texts, default=-1) + 1)
     for token, text in texts.items():
         try:
             tokens[token] = text.encode("utf-8") if token in special else decode(text)
         except UnicodeEncodeError:
             raise malformed(file, f"token {token} is no text: it has a lone surrogate") from None
-        if is_padding(text):
-            padding.add(token)
-        elif is_placeholder(text) or text == _unknown(model):
-            special.add(token)
-            tokens[token] = text.encode("utf-8")
-    padding |= set(range(len(tokens))) - texts.keys()
+    padding = set(range(len(tokens))) - texts.keys()
+    padding |= {i for i, text in texts.items() if is_padding(text)}
     names = {texts[i]: i for i in sorted(special - padding, reverse=True)}
     ids = {text: i for i, text in texts.items()}
     ends = [*end_ids, *(ids[n] for n in end_names if n in ids), *ends_by_name(names)]
     return Loaded.of(f"huggingface {kind}", tokens, special, ends, padding, width)
+
+
+def _texts(vocab: Any, file: str | None) -> dict[int, str]:
+    """The model's tokens by id."""
+    texts: dict[int, str] = {}
+    for text, token in _entries(vocab, file):
+        if texts.setdefault(_checked(token, file), text) != text:
+            raise VocabularyError.at(
+                "vocabulary-id",
+                f"two tokens have the id {token}: {texts[token]!r} and {text!r}",
+                Origin("/model/vocab", file=file),
+            )
+    return texts
 
 
 def _entries(vocab: Any, file: str | None) -> Iterator[tuple[str, Any]]:
@@ -117,8 +121,22 @@ def _checked(token: Any, file: str | None) -> int:
     return token
 
 
-def _added(given: Any, file: str | None) -> Iterator[tuple[int, tuple[str, bool]]]:
-    """Added tokens: id, text, whether it is marked special."""
+@dataclass(frozen=True, slots=True)
+class _AddedToken:
+    text: str
+    special: bool
+    normalized: bool
+
+
+def _blank(added: _AddedToken, normalizer: Any) -> str | None:
+    """What an added token is in texts, if that is white space; None if it is special."""
+    if added.special or not is_blank(added.text.replace("\u2581", " ")):
+        return None
+    return normalised(normalizer, added.text) if added.normalized else added.text
+
+
+def _added(given: Any, file: str | None) -> Iterator[tuple[int, _AddedToken]]:
+    """Added tokens by id."""
     if given is None:
         return
     if not isinstance(given, list):
@@ -127,7 +145,8 @@ def _added(given: Any, file: str | None) -> Iterator[tuple[int, tuple[str, bool]
         content = entry.get("content") if isinstance(entry, Mapping) else None
         if not isinstance(content, str):
             raise malformed(file, f"/added_tokens/{n} has no content")
-        yield _checked(entry.get("id"), file), (content, bool(entry.get("special")))
+        flags = (bool(entry.get(name)) for name in ("special", "normalized"))
+        yield _checked(entry.get("id"), file), _AddedToken(content, *flags)
 
 
 def _unknown(model: Mapping[str, Any]) -> str | None:

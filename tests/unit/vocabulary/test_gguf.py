@@ -22,7 +22,7 @@ from tests.gguf_writing import (
     write_gguf,
 )
 
-GPT2: list[tuple[str | bytes, int]] = [
+GPT2: list[tuple[str, int]] = [
     ("a", NORMAL),
     ("Ġthe", NORMAL),
     ("Ċ", NORMAL),
@@ -37,7 +37,7 @@ GPT2: list[tuple[str | bytes, int]] = [
     ("<|endoftext|>", CONTROL),
     ("<|eom_id|>", NORMAL),
 ]
-SPM: list[tuple[str | bytes, int]] = [
+SPM: list[tuple[str, int]] = [
     ("<unk>", UNKNOWN),
     ("<s>", CONTROL),
     ("</s>", CONTROL),
@@ -92,9 +92,7 @@ def test_pieces_have_spaces_for_marks_and_bytes_for_byte_tokens(tmp_path: Path) 
 
 def test_rwkv_tokens_are_escaped_bytes(tmp_path: Path) -> None:
     raw = ["<s>", r"\n\n", r"\x80", r"a\\b", r"\'", "é", r"\t\r"]
-    tokens: list[tuple[str | bytes, int]] = [
-        (t, NORMAL if i else CONTROL) for i, t in enumerate(raw)
-    ]
+    tokens: list[tuple[str, int]] = [(t, NORMAL if i else CONTROL) for i, t in enumerate(raw)]
     found = Vocabulary.from_gguf(write_gguf(tmp_path / "v.gguf", "rwkv", tokens), eos_ids=[0])
     assert found.tokens == (b"<s>", b"\n\n", b"\x80", rb"a\b", b"'", "é".encode(), b"\t\r")
 
@@ -135,7 +133,7 @@ def test_every_value_is_what_the_gguf_package_reads(
 ) -> None:
     path = write_gguf(tmp_path / "v.gguf", "gpt2", GPT2, endianess=endianess, eos_token_id=11)
     found = read_metadata(path, lambda _: True)
-    plain = {}
+    plain: dict[str, object] = {}
     for key, value in found.items():
         if isinstance(value, list):
             plain[key] = [v.decode() for v in value]
@@ -209,7 +207,7 @@ def test_without_an_end_token_the_caller_must_name_one(tmp_path: Path) -> None:
 
 
 def test_duplicates_empty_and_very_long_tokens_are_kept(tmp_path: Path) -> None:
-    tokens: list[tuple[str | bytes, int]] = [
+    tokens: list[tuple[str, int]] = [
         ("a", NORMAL),
         ("a", NORMAL),
         ("", NORMAL),
@@ -223,9 +221,7 @@ def test_duplicates_empty_and_very_long_tokens_are_kept(tmp_path: Path) -> None:
 
 def test_ends_of_messages_are_no_ends_of_turns_where_turns_have_their_own(tmp_path: Path) -> None:
     names = ["a", "<|end|>", "<|call|>", "<|return|>"]
-    tokens: list[tuple[str | bytes, int]] = [
-        (n, CONTROL if i else NORMAL) for i, n in enumerate(names)
-    ]
+    tokens: list[tuple[str, int]] = [(n, CONTROL if i else NORMAL) for i, n in enumerate(names)]
     found = Vocabulary.from_gguf(write_gguf(tmp_path / "v.gguf", "gpt2", tokens, eos_token_id=3))
     assert found.eos_ids == (3, 2)
     fewer = write_gguf(tmp_path / "w.gguf", "gpt2", tokens[:2])
