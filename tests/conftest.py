@@ -33,6 +33,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_cache() -> Iterator[None]:
+    """Nothing is kept in the home of whoever runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CALLIGRAM_CACHE_DIR", "")
+        yield
+
+
 @pytest.fixture(scope="session")
 def engine() -> Iterator[Engine]:
     """llama.cpp's own grammar engine, in a child process."""

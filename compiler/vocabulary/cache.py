@@ -1,10 +1,11 @@
 """Vocabularies that were read before, kept on disk by what they were read from.
 
-One ``.npz`` file (no pickle) a vocabulary, named by the SHA-256 of its source, holding the tokens,
-their classes and the order of their bytes. A file that is cut off, altered, of another version or
-not ours is no error: the vocabulary is read from its source and the file is written anew. Files are
-replaced in one step, so several processes may share the folder. The cache only saves time: whatever
-goes wrong with it (a read-only home, a full disk), loading goes on without.
+One file a vocabulary, named by the SHA-256 of its source: a mark, a checksum, and an ``.npz`` (no
+pickle) of the tokens, their classes and the order of their bytes. A file that is cut off, altered,
+of another version or not ours is no error: the vocabulary is read from its source and the file is
+written anew. Files are replaced in one step, so several processes may share the folder. The cache
+only saves time: whatever goes wrong with it (a read-only home, a full disk), loading goes on
+without.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ _WHOLE: Final = 64 * 2**20
 """Files up to this size are told apart by all their bytes, larger ones (models) by size, time and
 the first mebibyte."""
 
+_MARK: Final = b"calligram vocabulary\n"
 _HEAD: Final = 2**20
 _SETTLED: Final = 2.0
 """Seconds after which a file's time tells a later change from this one, on any file system."""
@@ -56,7 +58,7 @@ def cached(
     key = fingerprint(what, files) if folder is not None else None
     if folder is None or key is None:
         return make()
-    entry = folder / f"vocabulary-{key}.npz"
+    entry = folder / f"vocabulary-{key}.bin"
     found = read_entry(entry, key)
     if found is not None:
         return found
@@ -119,21 +121,17 @@ def fingerprint(what: str, files: Sequence[Named]) -> str | None:
     return state.hexdigest()
 
 
-def digest_of(what: str, data: bytes) -> str:
-    """The digest of a source that is no file."""
-    return hashlib.sha256(f"{FORMAT} {what}\n".encode() + data).hexdigest()
-
-
 def read_entry(entry: Path, key: str) -> Loaded | None:
     """The vocabulary of an entry; None if there is none or it is not whole."""
     try:
-        with np.load(entry, allow_pickle=False) as file:
-            arrays: Arrays = {name: file[name] for name in file.files}
-        stated = arrays.pop("checksum").tobytes()
-        if stated != _checksum(key, arrays):
+        with open(entry, "rb") as file:
+            content = file.read()
+        payload = content[len(_MARK) + 32 :]
+        if content != _sealed(key, payload):
             return None
-        found = _unpacked(arrays)
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile, NotImplementedError):
+        with np.load(io.BytesIO(payload), allow_pickle=False) as arrays:
+            found = _unpacked(dict(arrays))
+    except (OSError, ValueError, KeyError, BadZipFile):
         return None
     with contextlib.suppress(OSError):
         os.utime(entry)  # The time of last use, for `prune`.
@@ -142,15 +140,13 @@ def read_entry(entry: Path, key: str) -> Loaded | None:
 
 def write_entry(entry: Path, key: str, loaded: Loaded) -> None:
     """Write an entry in one step. Raises OSError."""
-    arrays = _packed(loaded)
     out = io.BytesIO()
-    checksum = np.frombuffer(_checksum(key, arrays), dtype=np.uint8)
-    np.savez(out, allow_pickle=False, checksum=checksum, **arrays)
+    np.savez(out, allow_pickle=False, **_packed(loaded))
     entry.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=entry.parent, prefix=".vocabulary-", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(out.getbuffer())
+            file.write(_sealed(key, out.getvalue()))
         os.replace(temporary, entry)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -164,7 +160,7 @@ def prune(folder: Path, limit: int) -> None:
     Files that a process began and did not finish are removed after a day.
     """
     entries = []
-    for path in folder.glob("vocabulary-*.npz"):
+    for path in folder.glob("vocabulary-*.bin"):
         with contextlib.suppress(OSError):
             status = path.stat()
             entries.append((status.st_mtime_ns, path, status.st_size))
@@ -212,10 +208,6 @@ def _unpacked(arrays: Arrays) -> Loaded:
     )
 
 
-def _checksum(key: str, arrays: Arrays) -> bytes:
-    """SHA-256 over the key and all arrays: an entry under another's name is not taken."""
-    state = hashlib.sha256(key.encode())
-    for name, array in sorted(arrays.items()):
-        state.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
-        state.update(array.tobytes())
-    return state.digest()
+def _sealed(key: str, payload: bytes) -> bytes:
+    """Mark, checksum, payload. The key counts: an entry under another's name is not taken."""
+    return _MARK + hashlib.sha256(key.encode() + payload).digest() + payload

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,7 @@ def byte_fallback(strip: bool) -> Tokenizer:
     return plain
 
 
-MADE = {
+MADE: dict[str, Callable[[], Tokenizer]] = {
     "byte-level": byte_level,
     "metaspace always": lambda: metaspace("always"),
     "metaspace first": lambda: metaspace("first"),
