@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -47,9 +48,10 @@ def _from_pieces(token: bytes) -> bytes:
 _KINDS: Final[dict[str, Callable[[bytes], bytes]]] = {
     "gpt2": _from_gpt2,
     "llama": _from_pieces,
-    "gemma4": _from_pieces,
+    "gemma": _from_pieces,  # Written with the number of the family that brought it.
     "rwkv": unescaped,
 }
+_NUMBERED: Final = re.compile(r"(gemma)\d+")
 
 
 def load(path: str | os.PathLike[str], cache: bool) -> Loaded:
@@ -72,7 +74,7 @@ def _read(path: str | os.PathLike[str]) -> Loaded:
         raise malformed(path, f"has {len(raw):,} tokens; more than {MAX_IDS:,} are not read")
     kind = values.get(_PREFIX + "model")
     kind = kind.decode("utf-8", "replace") if isinstance(kind, bytes) else "none"
-    spell = _KINDS.get(kind)
+    spell = _KINDS.get(_NUMBERED.sub(r"\1", kind) if _NUMBERED.fullmatch(kind) else kind)
     if spell is None:
         raise VocabularyError.at(
             "vocabulary-kind",

@@ -16,8 +16,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from ..errors import VocabularyError
-from ..origin import Origin
-from .files import unreadable
+from .files import malformed, unreadable
 
 _STRING: Final = 8
 _ARRAY: Final = 9
@@ -44,7 +43,7 @@ def read_metadata(path: str | os.PathLike[str], wanted: Callable[[str], bool]) -
     except OSError as error:
         raise unreadable(error, path) from None
     except ValueError:  # An empty file cannot be mapped.
-        raise _Reader(b"", os.fspath(path)).wrong("is empty") from None
+        raise malformed(path, "is empty") from None
 
 
 class _Reader:
@@ -54,17 +53,17 @@ class _Reader:
         self._name = name
         self._order: Literal["<", ">"] = "<"
 
-    def wrong(self, what: str) -> VocabularyError:
-        return VocabularyError.at("vocabulary-format", what, Origin(file=self._name))
+    def _broken(self, what: str) -> VocabularyError:
+        return malformed(self._name, what)
 
     def read(self, wanted: Callable[[str], bool]) -> dict[str, Value]:
         if self._data[:4] != b"GGUF":
-            raise self.wrong("is no GGUF file: it does not begin with `GGUF`")
+            raise self._broken("is no GGUF file: it does not begin with `GGUF`")
         self._at = 4
         try:
             return self._pairs(wanted)
         except (struct.error, IndexError):
-            raise self.wrong("is cut off, or its lengths are wrong") from None
+            raise self._broken("is cut off, or its lengths are wrong") from None
 
     def _pairs(self, wanted: Callable[[str], bool]) -> dict[str, Value]:
         version = self._scalar("I")
@@ -73,10 +72,10 @@ class _Reader:
             self._at = 4
             version = self._scalar("I")
         if version not in (2, 3):
-            raise self.wrong(f"is of GGUF version {version}; 2 and 3 are read")
+            raise self._broken(f"is of GGUF version {version}; 2 and 3 are read")
         _tensors, keys = self._scalar("Q"), self._scalar("Q")
         if keys > _MAX_KEYS:
-            raise self.wrong(f"claims to have {keys:,} keys")
+            raise self._broken(f"claims to have {keys:,} keys")
         found: dict[str, Value] = {}
         for _ in range(keys):
             key = self._string().decode("utf-8", "replace")
@@ -128,7 +127,7 @@ class _Reader:
                 self._string_ends(count)
             elif kind == _ARRAY:
                 if depth == _MAX_DEPTH:
-                    raise self.wrong("has arrays nested too deeply")
+                    raise self._broken("has arrays nested too deeply")
                 for _ in range(count):
                     self._skip(_ARRAY, depth + 1)
             else:
@@ -155,5 +154,5 @@ class _Reader:
 
     def _known(self, kind: int) -> int:
         if kind not in _SCALARS:
-            raise self.wrong(f"holds a value of type {kind}, which GGUF does not have")
+            raise self._broken(f"holds a value of type {kind}, which GGUF does not have")
         return kind

@@ -80,8 +80,10 @@ def test_byte_level_tokens_are_the_bytes_of_the_gpt2_alphabet(tmp_path: Path) ->
     assert found.ordinary == [4, 2, 8, 1, 12, 0, 10, 3]
 
 
-def test_pieces_have_spaces_for_marks_and_bytes_for_byte_tokens(tmp_path: Path) -> None:
-    path = write_gguf(tmp_path / "v.gguf", "llama", SPM, eos_token_id=2)
+@pytest.mark.parametrize("kind", ["llama", "gemma4"])
+def test_pieces_have_spaces_for_marks_and_bytes_for_byte_tokens(tmp_path: Path, kind: str) -> None:
+    path = write_gguf(tmp_path / "v.gguf", kind, SPM, eos_token_id=2)
+    assert Vocabulary.from_gguf(path).kind == f"gguf {kind}"
     found = Vocabulary.from_gguf(path)
     assert found.tokens[3:9] == (b"\n", b"\xff", b" the", b"  ", b"<0x41>", "é".encode())
     assert found.tokens[10] == b" "
@@ -97,7 +99,7 @@ def test_rwkv_tokens_are_escaped_bytes(tmp_path: Path) -> None:
     assert found.tokens == (b"<s>", b"\n\n", b"\x80", rb"a\b", b"'", "é".encode(), b"\t\r")
 
 
-@pytest.mark.parametrize("kind", ["bert", "t5", "no_vocab", "nonsense"])
+@pytest.mark.parametrize("kind", ["bert", "t5", "no_vocab", "gemma4x"])
 def test_kinds_without_bytes_are_refused(tmp_path: Path, kind: str) -> None:
     path = write_gguf(tmp_path / "v.gguf", kind, SPM, eos_token_id=2)
     with pytest.raises(VocabularyError, match=f"kind '{kind}'") as caught:
