@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from ..bench.vocabularies import BenchError
 from ..compiler.errors import CalligramError, SpecError, ToolError
 
 
@@ -35,7 +36,7 @@ MEANING = {
 
 def exit_code_of(error: CalligramError) -> ExitCode:
     """The exit code for an error that stops a command."""
-    if isinstance(error, (InputError, SpecError, ToolError)):
+    if isinstance(error, (BenchError, InputError, SpecError, ToolError)):
         return ExitCode.INPUT
     return ExitCode.CANNOT_COMPILE
 

@@ -105,9 +105,7 @@ def mask_row(logits: Any, words: NDArray[Any], vocab_size: int | None = None) ->
         where = torch.from_numpy(refused).to(logits.device)
         logits[:size].masked_fill_(where, float("-inf"))
     else:
-        raise TypeError(
-            f"logits are a numpy array or a torch tensor, not {type(logits).__name__}"
-        )
+        raise TypeError(f"logits are a numpy array or a torch tensor, not {type(logits).__name__}")
 
 
 def _is_tensor(array: Any) -> bool:

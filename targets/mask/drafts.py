@@ -19,9 +19,7 @@ Write = Callable[[int, Any], None]
 """(state, row) -> nothing; writes the state's mask into the row."""
 
 
-def fill_run(
-    state: int, tokens: Sequence[int], bitmask: Any, accept: Accept, write: Write
-) -> int:
+def fill_run(state: int, tokens: Sequence[int], bitmask: Any, accept: Accept, write: Write) -> int:
     """The masks along a run of tokens, see `Matcher.fill_next_token_bitmask_run`."""
     rows = as_numpy(bitmask)
     if rows.ndim != 2 or rows.shape[0] < len(tokens) + 1:

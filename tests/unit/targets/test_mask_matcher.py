@@ -144,7 +144,8 @@ def test_forced_text_is_cut_before_half_a_character() -> None:
     assert matcher.find_jump_forward_bytes() == b'"\xc3'
     matcher = at({"const": "é"}, '"')
     assert matcher.accept_token(0xC3)
-    assert matcher.find_jump_forward_string() == "" != matcher.find_jump_forward_bytes()
+    assert matcher.find_jump_forward_string() == ""
+    assert matcher.find_jump_forward_bytes() == b'\xa9"'
 
 
 # Drafts -----------------------------------------------------------------------------------------
