@@ -43,7 +43,9 @@ class Figures:
         compile, first_mask: a schema; the second counts from the schema to its first mask.
         token: mask and accept, a token, the first time a text is driven through.
         again: the same in all later passes.
-        rss_mb: the process's peak memory, interpreter and vocabulary included.
+        prepared_us: the vocabulary made ready for the engine, once a process.
+        rss_mb: the process's peak memory, interpreter and vocabulary included, in MiB.
+        grown_mb: what of it came after the vocabulary was read.
     """
 
     engine: str
@@ -55,7 +57,9 @@ class Figures:
     first_mask: Times | None
     token: Times | None
     again: Times | None
+    prepared_us: float | None
     rss_mb: float | None
+    grown_mb: float | None
     failure: str | None
 
     def to_json(self) -> dict[str, Any]:
@@ -123,11 +127,28 @@ def compare(runs: Sequence[Run], cases: int) -> Comparison:
                 first_mask=Times.of([c["first_us"] for c in usable]),
                 token=Times.of(first),
                 again=Times.of(later),
+                prepared_us=run.end.get("prepared_us"),
                 rss_mb=run.end.get("rss_mb"),
+                grown_mb=run.end.get("grown_mb"),
                 failure=run.failure,
             )
         )
     return Comparison(tuple(found), len(shared), len(texts), latencies)
+
+
+def by_case(run: Run, names: Sequence[str]) -> dict[str, dict[str, float | str | None]]:
+    """What each case took, in microseconds: to the first mask, and a token of the first pass on
+    average and at most; or why the engine refused it."""
+    found: dict[str, dict[str, float | str | None]] = {}
+    for name, case in zip(names, run.cases, strict=False):
+        times = [t for text in case["texts"] for t in text["passes"][0]]
+        found[name] = {
+            "refused": case["refused"],
+            "first_mask_us": case["first_us"],
+            "token_avg_us": sum(times) / len(times) if times else None,
+            "token_max_us": max(times, default=None),
+        }
+    return found
 
 
 def duration(microseconds: float | None) -> str:

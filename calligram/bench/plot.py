@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 WIDTH, HEIGHT = 760, 460
-LEFT, RIGHT, TOP, BOTTOM = 64, 24, 92, 60
+LEFT, RIGHT, TOP, BOTTOM = 64, 36, 92, 60
 LEVELS: Final = (0.0, 50.0, 90.0, 99.0, 99.9, 99.99)
 POINTS: Final = 240
 

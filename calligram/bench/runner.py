@@ -26,7 +26,8 @@ class Run:
 
     Attributes:
         cases: one result a case, see `worker.measure`; fewer if the process died.
-        end: tokens of the vocabulary, time to prepare it, peak memory; empty if it died.
+        end: time to prepare the vocabulary for the engine, peak memory, and by how much it grew
+            from before that; empty if it died.
         failure: how it died, in one sentence.
     """
 
@@ -37,17 +38,17 @@ class Run:
 
 
 def run(
-    engine: str, cases: Sequence[Case], vocabulary: str | None, passes: int, progress: Progress
+    engine: str, cases: Sequence[Case], vocabulary: Path, passes: int, progress: Progress
 ) -> Run:
     """Measure one engine.
 
     Args:
-        vocabulary: a GGUF file; None: the made-up one.
+        vocabulary: a file that `vocabularies.store` wrote.
         passes: times that each text is driven through; the first is the one with new masks.
     """
     job = {
         "engine": engine,
-        "vocabulary": vocabulary,
+        "vocabulary": str(vocabulary),
         "passes": passes,
         "cases": [{"schema": c.schema, "texts": c.texts} for c in cases],
     }

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from ..compiler.errors import CalligramError
 from ..compiler.origin import Origin
 from ..compiler.vocabulary.trie import TrieNode
@@ -88,6 +90,31 @@ def _byte_alphabet() -> dict[str, int]:
     plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
     other = (b for b in range(256) if b not in plain)
     return {chr(b): b for b in plain} | {chr(256 + i): b for i, b in enumerate(other)}
+
+
+def store(vocabulary: Vocabulary, path: Path) -> None:
+    """Write a vocabulary for `restore`: one .npz of the tokens' bytes, their lengths, the ids."""
+    np.savez(
+        path,
+        data=np.frombuffer(b"".join(vocabulary.tokens), dtype=np.uint8),
+        lengths=np.asarray([len(t) for t in vocabulary.tokens], dtype=np.int64),
+        special=np.asarray(sorted(vocabulary.special_ids), dtype=np.int64),
+        ends=np.asarray(vocabulary.eos_ids, dtype=np.int64),
+        padding=np.asarray(sorted(vocabulary.padding_ids), dtype=np.int64),
+    )
+
+
+def restore(path: Path) -> Vocabulary:
+    """The vocabulary that `store` wrote."""
+    with np.load(path, allow_pickle=False) as file:
+        data, ends = file["data"].tobytes(), np.cumsum(file["lengths"]).tolist()
+        starts = [0, *ends[:-1]]
+        return Vocabulary(
+            [data[start:end] for start, end in zip(starts, ends, strict=True)],
+            special_ids=file["special"].tolist(),
+            eos_ids=file["ends"].tolist(),
+            padding_ids=file["padding"].tolist(),
+        )
 
 
 def made_up(size: int = MADE_UP) -> Vocabulary:

@@ -1,10 +1,12 @@
 """One engine measured in a process of its own: `python -m calligram.bench.worker`.
 
 Reads a job as one JSON document from standard input and writes one JSON document a line: one for
-each case as it is done, then one that holds the process's memory.
+each case as it is done, then one about the whole process.
 
-    {"engine": name, "vocabulary": path or null, "passes": n,
+    {"engine": name, "vocabulary": path, "passes": n,
      "cases": [{"schema": ..., "texts": [...]}, ...]}
+
+The vocabulary's file is as `vocabularies.store` writes it.
 """
 
 from __future__ import annotations
@@ -12,11 +14,12 @@ from __future__ import annotations
 import json
 import sys
 import time
+from pathlib import Path
 from typing import Any, TextIO
 
 from ..compiler.vocabulary.vocabulary import Vocabulary
 from .engines import ENGINES, Engine
-from .vocabularies import encode, load
+from .vocabularies import encode, restore
 
 MICRO = 1e-3
 """Nanoseconds to microseconds."""
@@ -26,7 +29,8 @@ def main(source: TextIO, out: TextIO) -> None:
     """Do one job."""
     job = json.load(source)
     clock = time.perf_counter_ns
-    vocabulary = load(job["vocabulary"])
+    vocabulary = restore(Path(job["vocabulary"]))
+    bare = peak_memory()
     before = clock()
     engine = ENGINES[job["engine"]](vocabulary)
     prepared = (clock() - before) * MICRO
@@ -34,7 +38,9 @@ def main(source: TextIO, out: TextIO) -> None:
         result = measure(engine, vocabulary, case["schema"], case["texts"], job["passes"])
         out.write(json.dumps(result) + "\n")
         out.flush()
-    last = {"tokens": len(vocabulary), "prepared_us": prepared, "rss_mb": peak_memory()}
+    most = peak_memory()
+    grown = None if most is None or bare is None else most - bare
+    last = {"prepared_us": prepared, "rss_mb": most, "grown_mb": grown}
     out.write(json.dumps(last) + "\n")
 
 
@@ -96,6 +102,14 @@ def follow(engine: Engine, ids: list[int]) -> tuple[bool, list[float]]:
 
 def peak_memory() -> float | None:
     """The most memory this process had, in MiB; None where it cannot be told."""
+    try:
+        # What getrusage says here counts the process that started this one, too.
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        status = ""
+    for line in status.splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) / 1024
     try:
         import resource
     except ImportError:

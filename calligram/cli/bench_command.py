@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import platform
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -24,13 +26,16 @@ from rich.text import Text
 from ..bench import cases as cases_module
 from ..bench import engines, figures, plot, runner
 from ..bench.cases import Case
-from ..bench.vocabularies import BenchError, load
+from ..bench.vocabularies import BenchError, load, store
 from ..compiler.origin import did_you_mean
+from ..compiler.vocabulary.vocabulary import Vocabulary
 from .files import read_text, shown, write_out, write_text
 from .options import Json
 from .parse_command import dump
 from .problems import visible
 from .report_command import page_width
+
+SINGULAR = {"schemas": "schema", "texts": "text", "passes": "pass"}
 
 bench_app = typer.Typer(
     name="bench",
@@ -88,13 +93,14 @@ def bench_mask(
     """
     chosen, absent = pick(engine)
     what = the_cases(schemas, tools)[:limit]
-    runs = measure(chosen, what, vocab, passes)
+    vocabulary = load(vocab)
+    runs = measure(chosen, what, vocabulary, passes)
     found = figures.compare(runs, len(what))
-    head = header(what, vocab, runs, passes)
+    head = header(what, vocab, len(vocabulary), passes)
     if plot_file is not None:
         write_text(plot_file, picture(found, head))
     if as_json:
-        write_out(dump(document(found, what, vocab, runs, passes)))
+        write_out(dump(document(found, what, (vocab, len(vocabulary)), runs, passes)))
         return
     width = page_width() or 100
     console = Console(highlight=False, width=width)
@@ -142,16 +148,9 @@ def the_cases(schemas: str | None, tools: str | None) -> list[Case]:
 
 
 def measure(
-    chosen: Sequence[str], what: Sequence[Case], vocab: str | None, passes: int
+    chosen: Sequence[str], what: Sequence[Case], vocabulary: Vocabulary, passes: int
 ) -> list[runner.Run]:
-    """One run an engine, with progress on a terminal and none elsewhere.
-
-    Raises:
-        BenchError: the vocabulary cannot be read.
-    """
-    # Read once here, so that what is wrong with it is told as an error and not as a dead process.
-    if vocab is not None:
-        load(vocab)
+    """One run an engine, with progress on a terminal and none elsewhere."""
     console = Console(stderr=True)
     bars = Progress(
         TextColumn("{task.description}"),
@@ -163,26 +162,29 @@ def measure(
         disable=not console.is_terminal,
     )
     runs = []
-    with bars:
+    with tempfile.TemporaryDirectory() as folder, bars:
+        path = Path(folder) / "vocabulary.npz"
+        store(vocabulary, path)
         for name in chosen:
             task = bars.add_task(name, total=len(what))
 
             def show(done: int, task: TaskID = task) -> None:
                 bars.update(task, completed=done)
 
-            runs.append(runner.run(name, what, vocab, passes, show))
+            runs.append(runner.run(name, what, path, passes, show))
     return runs
 
 
-def header(what: Sequence[Case], vocab: str | None, runs: Sequence[runner.Run], passes: int) -> str:
+def header(what: Sequence[Case], vocab: str | None, size: int, passes: int) -> str:
     """What was measured, in one line."""
-    size = next((r.end["tokens"] for r in runs if r.end), 0)
-    name = "made-up vocabulary" if vocab is None else visible(shown(vocab).rpartition("/")[2])
-    texts = sum(len(c.texts) for c in what)
-    return (
-        f"{len(what):,} schemas, {texts:,} texts, {passes} pass{'es'[: 2 * (passes > 1)]}; "
-        f"{name} ({size:,} tokens)"
+    name = "made-up vocabulary" if vocab is None else visible(vocab.rpartition("/")[2])
+    counts = (
+        (len(what), "schemas"),
+        (sum(len(c.texts) for c in what), "texts"),
+        (passes, "passes"),
     )
+    words = ", ".join(f"{n:,} {SINGULAR[w] if n == 1 else w}" for n, w in counts)
+    return f"{words}; {name} ({size:,} tokens)"
 
 
 def table(found: figures.Comparison) -> Table:
@@ -205,9 +207,16 @@ def table(found: figures.Comparison) -> Table:
                 *(figures.duration(t and getattr(t, part)) for t in times),
                 *(figures.ratio_words(found.ratio(field, part, other)) for other in others),
             )
-    memory = ("–" if f.rss_mb is None else f"{f.rss_mb:,.0f} MiB" for f in found.figures)
-    made.add_row("peak memory", *memory)
+    prepared = (figures.duration(f.prepared_us) for f in found.figures)
+    made.add_row("vocabulary prepared, once", *prepared)
+    made.add_row("peak memory", *(mebibytes(f.rss_mb) for f in found.figures))
+    made.add_row("of it beside the vocabulary", *(mebibytes(f.grown_mb) for f in found.figures))
     return made
+
+
+def mebibytes(amount: float | None) -> str:
+    """`78 MiB`."""
+    return "–" if amount is None else f"{amount:,.0f} MiB"
 
 
 def notes(found: figures.Comparison, absent: dict[str, str], cases: int) -> list[str]:
@@ -224,33 +233,27 @@ def notes(found: figures.Comparison, absent: dict[str, str], cases: int) -> list
 def document(
     found: figures.Comparison,
     what: Sequence[Case],
-    vocab: str | None,
+    vocabulary: tuple[str | None, int],
     runs: Sequence[runner.Run],
     passes: int,
 ) -> dict[str, Any]:
-    """All figures; times in microseconds."""
+    """All figures; times in microseconds.
+
+    Args:
+        vocabulary: its file and its size.
+    """
     others = [f.engine for f in found.figures if f.engine != "calligram"]
     return {
         "python": platform.python_version(),
         "numpy": np.__version__,
         "versions": {r.engine: engines.version(r.engine) for r in runs},
-        "vocabulary": {
-            "file": vocab,
-            "tokens": next((r.end["tokens"] for r in runs if r.end), None),
-        },
+        "vocabulary": {"file": vocabulary[0], "tokens": vocabulary[1]},
         "schemas": len(what),
         "passes": passes,
         "shared": {"schemas": found.shared, "texts": found.shared_texts},
         "engines": [f.to_json() for f in found.figures],
         "ratios": figures.ratios(found, others),
-        "refused": {
-            r.engine: {
-                case.name: result["refused"]
-                for case, result in zip(what, r.cases, strict=False)
-                if result["refused"] is not None
-            }
-            for r in runs
-        },
+        "cases": {r.engine: figures.by_case(r, [c.name for c in what]) for r in runs},
     }
 
 
