@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,7 +43,7 @@ def read_gguf(path: str) -> Vocabulary:
     if not Path(path).is_file():
         raise BenchError.at("cannot-read", "cannot be read: no such file", origin)
     try:
-        import gguf
+        gguf: Any = importlib.import_module("gguf")
     except ImportError:
         raise BenchError.at(
             "bench-not-installed", "gguf is not installed", origin, "pip install 'calligram[vocab]'"
