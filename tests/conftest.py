@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Iterator
 
@@ -19,6 +20,9 @@ settings.register_profile(
     "search", deadline=None, max_examples=int(100 * FUZZ), suppress_health_check=slow
 )
 settings.load_profile("search" if "CALLIGRAM_FUZZ" in os.environ else "steady")
+
+# `make test-torch` brings what these need, into an environment of its own.
+collect_ignore = [] if importlib.util.find_spec("transformers") else ["with_torch"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
