@@ -1,6 +1,7 @@
 """An independent validator for schemas: ``jsonschema``, with the same documents, offline.
 
-``jsonschema`` takes the draft from the schema that it stands in, resolves relative references as
+``jsonschema`` takes the draft from the schema that it stands in (and what ``$ref`` does to its
+siblings from the first schema of all), resolves relative references as
 ``urllib`` does (http and file only), and from where a document was found rather than from what it
 calls itself. So with documents it is given copies in which each schema states its draft and each
 reference is absolute, as the compiler read them.
@@ -16,8 +17,16 @@ from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
 from referencing.jsonschema import SchemaRegistry, specification_with
 
 from .json_schema.documents import Documents, start_of
-from .json_schema.resources import VALUE_KEYWORDS, Draft, Resource, inner_resource, root_resource
-from .json_schema.uris import resolve_uri
+from .json_schema.keywords import IMPLEMENTED
+from .json_schema.resources import (
+    MAPS,
+    VALUE_KEYWORDS,
+    Draft,
+    Resource,
+    inner_resource,
+    root_resource,
+)
+from .json_schema.uris import resolve_uri, split
 
 _URIS = {
     Draft.DRAFT_4: "http://json-schema.org/draft-04/schema#",
@@ -26,11 +35,6 @@ _URIS = {
     Draft.DRAFT_2019: "https://json-schema.org/draft/2019-09/schema",
     Draft.DRAFT_2020: "https://json-schema.org/draft/2020-12/schema",
 }
-
-# Under these stand schemas by name: the mapping itself is none.
-_MAPS = frozenset(
-    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
-)
 
 
 def validator(schema: Any, documents: Documents | None = None) -> Validator:
@@ -46,7 +50,9 @@ def validator(schema: Any, documents: Documents | None = None) -> Validator:
             document, resource = by_start[start_of(uri)]
             draft = specification_with(_URIS[resource.draft])
             found = draft.create_resource(explicit(document, resource))
-            registry = registry.with_resources([(uri, found), (resource.uri, found)])
+            registry = registry.with_resources(
+                [(_absolute(uri), found), (_absolute(resource.uri), found)]
+            )
         schema = explicit(schema, root)
     kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
     made: Validator = kind(schema, registry=registry)
@@ -69,8 +75,8 @@ def explicit(schema: Any, root: Resource) -> Any:
                     copy, inner, opens=inner is not outer or (node is schema and inner.uri != "")
                 )
             stack.extend(
-                (v, inner, copy, k, not (is_schema and k in _MAPS))
-                for k, v in node.items()
+                (v, inner, copy, k, not (is_schema and k in MAPS))
+                for k, v in copy.items()
                 if isinstance(v, (dict, list)) and not (is_schema and k in VALUE_KEYWORDS)
             )
         else:
@@ -89,8 +95,23 @@ def _state(schema: dict[str, Any], resource: Resource, opens: bool) -> None:
     schema["$schema"] = _URIS[resource.draft]
     identifier = "$id" if resource.draft > Draft.DRAFT_4 else "id"
     if opens and isinstance(schema.get(identifier), str):
-        schema[identifier] = resource.uri
+        schema[identifier] = _absolute(resource.uri)
     for keyword in ("$ref", "$dynamicRef"):
         reference = schema.get(keyword)
         if isinstance(reference, str):
-            schema[keyword] = resolve_uri(resource.uri, reference)
+            schema[keyword] = _absolute(resolve_uri(resource.uri, reference))
+    if not isinstance(schema.get("$ref"), str):
+        return
+    siblings = IMPLEMENTED.intersection(schema) - {"$ref"}
+    if resource.draft <= Draft.DRAFT_7:
+        for keyword in siblings:
+            del schema[keyword]
+    elif siblings:
+        referring = {"$schema": schema["$schema"], "$ref": schema.pop("$ref")}
+        schema["allOf"] = [*schema.get("allOf", ()), referring]
+
+
+def _absolute(uri: str) -> str:
+    """A URI that stays as it is wherever it is referred to; "" and `#…` are the schema's own."""
+    relative = not uri.startswith("#") and uri and split(uri).scheme is None
+    return f"document:{uri}" if relative else uri

@@ -41,12 +41,18 @@ _DRAFT_MARKS = {
 RECURSIVE = "$recursiveAnchor"
 """The name, which no anchor can have, of 2019-09's one dynamic anchor."""
 
-MAX_PARTS = 4_000_000
+MAX_PARTS = 1_000_000
 """Values in a document that is searched for URIs and anchors. Python objects that stand in many
 places could otherwise unfold without end."""
 
 # Under these keywords stand values, not schemas.
 VALUE_KEYWORDS = frozenset({"enum", "const", "default", "examples", "example"})
+
+
+# Under these stand schemas by name: no name is a keyword.
+MAPS = frozenset(
+    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
+)
 
 
 def draft_of(uri: object) -> Draft | None:
@@ -104,7 +110,7 @@ def inner_resource(schema: Any, pointer: str, resource: Resource) -> Resource:
 
 def subschemas(schema: Any, resource: Resource) -> Iterator[tuple[dict[str, Any], str, Resource]]:
     """Every object of the document that may be a schema, outside of plain values, top down."""
-    stack: list[tuple[Any, str, Resource]] = [(schema, resource.pointer, resource)]
+    stack: list[tuple[Any, str, Resource, bool]] = [(schema, resource.pointer, resource, False)]
     parts = 0
     while stack:
         parts += 1
@@ -114,16 +120,17 @@ def subschemas(schema: Any, resource: Resource) -> Iterator[tuple[dict[str, Any]
                 f"a schema document has more than {MAX_PARTS:,} parts",
                 Origin(resource.pointer),
             )
-        node, pointer, outer = stack.pop()
-        below: list[tuple[Any, str, Resource]] = []
+        node, pointer, outer, by_name = stack.pop()
+        below: list[tuple[Any, str, Resource, bool]] = []
         if isinstance(node, dict):
             inner = outer if node is schema else inner_resource(node, pointer, outer)
             yield node, pointer, inner
             for key, value in node.items():
-                if key not in VALUE_KEYWORDS:
-                    below.append((value, f"{pointer}/{escape_pointer(key)}", inner))
+                if by_name or key not in VALUE_KEYWORDS:
+                    inside = f"{pointer}/{escape_pointer(key)}"
+                    below.append((value, inside, inner, not by_name and key in MAPS))
         elif isinstance(node, list):
-            below = [(value, f"{pointer}/{i}", outer) for i, value in enumerate(node)]
+            below = [(value, f"{pointer}/{i}", outer, False) for i, value in enumerate(node)]
         stack.extend(reversed(below))
 
 
