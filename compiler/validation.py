@@ -28,13 +28,24 @@ from .json_schema.resources import (
 )
 from .json_schema.uris import resolve_uri, split
 
-_URIS = {
+DRAFT_URIS = {
     Draft.DRAFT_4: "http://json-schema.org/draft-04/schema#",
     Draft.DRAFT_6: "http://json-schema.org/draft-06/schema#",
     Draft.DRAFT_7: "http://json-schema.org/draft-07/schema#",
     Draft.DRAFT_2019: "https://json-schema.org/draft/2019-09/schema",
     Draft.DRAFT_2020: "https://json-schema.org/draft/2020-12/schema",
 }
+
+
+def metaschema_keywords(draft: Draft) -> frozenset[str]:
+    """The keywords that a draft's metaschema and its vocabularies describe."""
+    found: set[str] = set()
+    uris = [DRAFT_URIS[draft]]
+    for uri in uris:
+        schema = REGISTRY.contents(uri)
+        found.update(schema.get("properties", ()))
+        uris += [resolve_uri(uri, part["$ref"]) for part in schema.get("allOf", ())]
+    return frozenset(found)
 
 
 def validator(schema: Any, documents: Documents | None = None) -> Validator:
@@ -48,7 +59,7 @@ def validator(schema: Any, documents: Documents | None = None) -> Validator:
         by_start = documents.roots(root).by_start
         for uri in documents:
             document, resource = by_start[start_of(uri)]
-            draft = specification_with(_URIS[resource.draft])
+            draft = specification_with(DRAFT_URIS[resource.draft])
             found = draft.create_resource(explicit(document, resource))
             registry = registry.with_resources(
                 [(_absolute(uri), found), (_absolute(resource.uri), found)]
@@ -92,7 +103,7 @@ def explicit(schema: Any, root: Resource) -> Any:
 
 def _state(schema: dict[str, Any], resource: Resource, opens: bool) -> None:
     """Make a copied schema say what it means by itself."""
-    schema["$schema"] = _URIS[resource.draft]
+    schema["$schema"] = DRAFT_URIS[resource.draft]
     identifier = "$id" if resource.draft > Draft.DRAFT_4 else "id"
     if opens and isinstance(schema.get(identifier), str):
         schema[identifier] = _absolute(resource.uri)

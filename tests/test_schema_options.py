@@ -22,7 +22,8 @@ def refusal(schema: Any, **options: Any) -> calligram.Problem:
 
 
 def test_formats_are_asserted_or_annotations() -> None:
-    for options, accepted in (({}, False), ({"formats": "annotate"}, True)):
+    both: list[tuple[dict[str, Any], bool]] = [({}, False), ({"formats": "annotate"}, True)]
+    for options, accepted in both:
         for grammar, text in (
             (calligram.compile_schema(DATE, **options), '{"d": "soon"}'),
             (

@@ -6,8 +6,9 @@ import copy
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import jsonschema
 import pytest
+from jsonschema import Draft202012Validator
+from jsonschema.validators import validator_for
 from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
 from referencing.jsonschema import specification_with
 
@@ -56,8 +57,8 @@ def problem(schema: Any, documents: Any) -> Problem:
 
 def plain_validator(schema: Any, documents: Mapping[str, Any]) -> Any:
     """jsonschema with the documents just as they are."""
-    kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
-    default = kind.META_SCHEMA["$schema"]
+    kind = validator_for(schema, default=Draft202012Validator)
+    default = str(kind.META_SCHEMA.get("$schema"))
     resources = []
     for uri, document in documents.items():
         stated = document.get("$schema", default) if isinstance(document, dict) else default
