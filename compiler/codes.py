@@ -107,6 +107,8 @@ TOOLS: Final[Codes] = {
 }
 
 SCHEMAS: Final[Codes] = {
+    "duplicate-document": "Two documents that differ have one URI.",
+    "invalid-document": "A document for references is no schema, or its URI cannot be one.",
     "invalid-pattern": "Not a regular expression.",
     "invalid-schema": "A keyword's value is not what JSON Schema says.",
     "number-too-large": "A number is beyond what is read exactly.",
@@ -118,7 +120,7 @@ SCHEMAS: Final[Codes] = {
     "too-many-key-classes": "Overlapping patternProperties make too many classes of keys.",
     "unknown-format": "A `format` that is not implemented.",
     "unknown-type": "Not one of the seven JSON types.",
-    "unresolved-reference": "A `$ref` leads nowhere in this document.",
+    "unresolved-reference": "A reference leads nowhere: not in the schema, not in the documents.",
     "unsatisfiable": "No value can match; the message names what clashes.",
     "unsupported-keyword": "A keyword, or this use of it, that cannot be enforced exactly.",
     "unsupported-pattern": "A construct of regular expressions that is not regular.",

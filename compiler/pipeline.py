@@ -15,6 +15,7 @@ from .findings import Finding
 from .grammar import Grammar, Rules
 from .identity import ByIdentity
 from .ir import Bounds, Call, Envelope
+from .json_schema.documents import Documents
 from .json_schema.options import ReadOptions
 from .json_schema.read import read_schema
 from .lower.layout import Gaps, Layout
@@ -29,6 +30,8 @@ from .tools import ToolDefinition, choose, read_tools
 OnUnsupported: TypeAlias = Literal["error", "relax", "drop-tool"]
 Reasoning: TypeAlias = Literal["allow", "none", "opened"]
 KeyOrder: TypeAlias = Literal["schema", "any"]
+Formats: TypeAlias = Literal["assert", "annotate"]
+UnknownFormats: TypeAlias = Literal["annotate", "refuse"]
 
 _DEFAULT_BOUNDS = Bounds()
 
@@ -51,6 +54,9 @@ def compile_tools(
     max_calls: int | None = None,
     openapi: bool = False,
     whitespace: Literal["flexible"] | None = None,
+    documents: Mapping[str, Any] | None = None,
+    formats: Formats = "assert",
+    unknown_formats: UnknownFormats = "annotate",
 ) -> CompiledGrammar:
     """Compile tool definitions for a dialect.
 
@@ -71,6 +77,11 @@ def compile_tools(
         openapi: ``nullable`` and ``discriminator`` mean what OpenAPI 3.0 says.
         whitespace: "flexible": white space may vary wherever the notation allows; None: the
             dialect's own layout.
+        documents: schemas by URI that references may lead to; each is known by its ``$id`` too.
+            Nothing is ever fetched.
+        formats: "assert" known formats, or "annotate" them: reported, not enforced.
+        unknown_formats: formats that nobody defined are reported ("annotate") or an error
+            ("refuse").
 
     Raises:
         CalligramError: all the problems of the stage that failed, each with its place.
@@ -84,8 +95,11 @@ def compile_tools(
         parallel_tool_calls=(parallel_tool_calls, (True, False)),
         open_objects=(open_objects, (True, False)),
         openapi=(openapi, (True, False)),
+        formats=(formats, ("assert", "annotate")),
+        unknown_formats=(unknown_formats, ("annotate", "refuse")),
     )
     _check_bounds(bounds)
+    known = Documents(documents)
     if max_calls is not None and (type(max_calls) is not int or max_calls < 1):
         message = f"max_calls must be a whole number of at least 1, not {max_calls!r}"
         raise ToolError.at("invalid-option", message)
@@ -97,6 +111,9 @@ def compile_tools(
         arguments=True,
         on_unsupported="relax" if on_unsupported == "relax" else "error",
         openapi=openapi,
+        documents=known,
+        formats=formats,
+        unknown_formats=unknown_formats,
     )
     calls, dropped = _read_calls(choice.tools, options, on_unsupported, findings)
     most = max_calls if max_calls is not None else (bounds.calls if bounds else None)
@@ -123,6 +140,7 @@ def compile_tools(
         findings=findings,
         dropped=dropped,
         offered=tuple(d.name for d in definitions),
+        documents=known,
         notes=(lambda: bounds_findings(calls, bounds, key_order),),
     )
 
@@ -181,6 +199,9 @@ def compile_schema(
     bounds: Bounds | None = None,
     on_unsupported: Literal["error", "relax"] = "error",
     openapi: bool = False,
+    documents: Mapping[str, Any] | None = None,
+    formats: Formats = "assert",
+    unknown_formats: UnknownFormats = "annotate",
 ) -> CompiledGrammar:
     """Compile a JSON Schema: the texts are single JSON values, without an envelope.
 
@@ -189,6 +210,8 @@ def compile_schema(
     Args:
         whitespace: "flexible": JSON white space between tokens, up to ``bounds.whitespace`` a gap;
             "exact": ``", "`` and ``": "``.
+        documents, formats, unknown_formats, openapi, bounds, key_order: as in
+            :func:`compile_tools`.
 
     Raises:
         SchemaError: all the problems of the schema, each with its pointer.
@@ -198,11 +221,20 @@ def compile_schema(
         key_order=(key_order, ("schema", "any")),
         on_unsupported=(on_unsupported, ("error", "relax")),
         openapi=(openapi, (True, False)),
+        formats=(formats, ("assert", "annotate")),
+        unknown_formats=(unknown_formats, ("annotate", "refuse")),
     )
     _check_bounds(bounds)
+    known = Documents(documents)
     findings: list[Finding] = []
     origin = Origin()
-    options = ReadOptions(on_unsupported=on_unsupported, openapi=openapi)
+    options = ReadOptions(
+        on_unsupported=on_unsupported,
+        openapi=openapi,
+        documents=known,
+        formats=formats,
+        unknown_formats=unknown_formats,
+    )
     value = read_schema(schema, origin=origin, options=options, findings=findings)
     whole = Call("", value, schema, origin)
     gap = (bounds.whitespace if bounds else None) if whitespace == "flexible" else 0
@@ -222,6 +254,7 @@ def compile_schema(
         value=value,
         layout=layout,
         findings=findings,
+        documents=known,
         notes=(lambda: bounds_findings((whole,), bounds, key_order),),
     )
 

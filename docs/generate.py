@@ -1,6 +1,7 @@
 """Brings the docs up to date: `python docs/generate.py`; read the diff before committing it.
 
-Writes reference/cli.md from the commands' own help, reference/errors.md from compiler/codes.py and
+Writes reference/cli.md from the commands' own help, reference/errors.md from compiler/codes.py,
+reference/keywords.md from compiler/json_schema/fates.py and the drafts' metaschemas, and
 reference/api.md from signatures and docstrings, and replaces outputs in ```console blocks of all
 pages by what the commands print now. tests/test_docs.py fails if something is not current.
 """
@@ -16,6 +17,10 @@ import tempfile
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from calligram.compiler.json_schema.fates import Fate
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -38,6 +43,23 @@ API_INTRODUCTION = """\
   `TypeError` and `ValueError` are raised for misuse of the Python API itself: an argument of a type
   that no input has (a text that is neither `str` nor `bytes`), `Bounds(string=0)`.
 """
+KEYWORDS_INTRODUCTION = """\
+What becomes of each keyword of drafts 4 to 2020-12. The report gives each occurrence one status:
+
+- **enforced**: the grammar allows exactly what the keyword says.
+- **narrowed**: it allows less, and how is said. What it writes is still valid.
+- **refused**: it cannot be enforced exactly, or makes no sense. The compile stops, with the place.
+  `on_unsupported="relax"` drops what has the code `unsupported-keyword` (the code unless another is
+  given below) or `unsupported-pattern`: it is reported as **relaxed**, and checked with
+  `jsonschema` when calls are parsed. `on_unsupported="drop-tool"` leaves the tool out.
+- **annotation**: it says nothing about values. So is a keyword that is unknown, with a hint if it
+  looks misspelt, and one that the stated draft does not have.
+
+`$schema` states the draft. Without it keywords of all drafts are read, and older forms are told by
+their shape. Limits that stop hostile schemas (`schema-too-deep`, `schema-too-complex` and
+others, see [Error codes](errors.md)) are not listed here.
+"""
+FATE_COLUMNS = ("enforced", "narrowed", "refused")
 COMMANDS = [
     (),
     ("compile",),
@@ -60,6 +82,7 @@ def pages() -> dict[str, str]:
         "reference/cli.md": cli_page(),
         "reference/errors.md": errors_page(),
         "reference/api.md": api_page(),
+        "reference/keywords.md": keywords_page(),
     }
 
 
@@ -114,6 +137,66 @@ def errors_page() -> str:
         parts += [f"| `{code}` | {meaning} |" for code, meaning in sorted(codes.items())]
         parts.append("")
     return "\n".join(parts)
+
+
+def keywords_page() -> str:
+    """Every keyword with what becomes of it, and the formats."""
+    from calligram.compiler.json_schema.fates import FATES
+
+    parts = ["# JSON Schema keywords\n", NOTE, KEYWORDS_INTRODUCTION]
+    for title, fates in FATES.items():
+        asserting = any(fate.asserts for fate in fates.values())
+        head = ("keyword", "drafts", *(FATE_COLUMNS if asserting else ("annotation",)))
+        parts += [f"## {title}\n", f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+        for name, fate in fates.items():
+            cells = [f"`{name}`", drafts_of(name, fate.asserts), fate.meaning]
+            if asserting:
+                cells[2] = fate.meaning if fate.asserts else f"annotation: {fate.meaning}"
+                cells.append(fate.narrowed.how if fate.narrowed else "")
+                cells.append(refusal(fate))
+            parts.append(f"| {' | '.join(cells)} |")
+        parts.append("")
+    return "\n".join([*parts, *formats_section()])
+
+
+def refusal(fate: Fate) -> str:
+    """When a keyword is refused, with the code if it is not the usual one."""
+    if fate.refused is None:
+        return ""
+    usual = fate.refused.code == "unsupported-keyword"
+    return fate.refused.when + ("" if usual else f" (`{fate.refused.code}`)")
+
+
+def drafts_of(keyword: str, asserts: bool) -> str:
+    """The drafts that have a keyword: where it is read, or for annotations, described."""
+    from calligram.compiler.json_schema.keywords import applies
+    from calligram.compiler.json_schema.resources import Draft
+    from calligram.compiler.validation import metaschema_keywords
+
+    has = [
+        draft
+        for draft in Draft
+        if (applies(keyword, draft, True) if asserts else keyword in metaschema_keywords(draft))
+    ]
+    if not has:
+        return "OpenAPI 3.0"
+    first, last = (str(d).removeprefix("draft-0") for d in (has[0], has[-1]))
+    return first if first == last else f"{first} to {last}"
+
+
+def formats_section() -> Iterator[str]:
+    """The formats that are known."""
+    from calligram.compiler.regular.formats import ANNOTATION_FORMATS, KNOWN_FORMATS, NARROWED
+
+    yield "## Formats\n"
+    yield "Enforced:\n\n| format | narrowed to |\n|---|---|"
+    yield from (f"| `{name}` | {NARROWED.get(name, '')} |" for name in sorted(KNOWN_FORMATS))
+    others = ", ".join(f"`{name}`" for name in sorted(ANNOTATION_FORMATS))
+    yield f"\nAnnotations, which say nothing about a text: {others}.\n"
+    yield (
+        'Others are unknown: reported with a hint, or with `unknown_formats="refuse"` an error '
+        "(`unknown-format`)."
+    )
 
 
 def api_page() -> str:
