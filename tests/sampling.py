@@ -304,8 +304,9 @@ class Sampler:
 
     def _distinct(self, node: Distinct) -> None:
         texts: set[str] = set()
-        most = self._times(node.prefix[0] if node.prefix else node.rest or EMPTY,
-                           node.min_count, node.max_count)
+        most = self._times(
+            node.prefix[0] if node.prefix else node.rest or EMPTY, node.min_count, node.max_count
+        )
         for count in range(most):
             item = node.prefix[count] if count < len(node.prefix) else node.rest
             assert item is not None
@@ -328,7 +329,9 @@ class Sampler:
                 self._fuel = max(self._fuel, attempt)
             self._walk(item)
             text = "".join(self._out[before:])
-            if text not in texts and not (ascending and any(t.encode() > text.encode() for t in texts)):
+            if text not in texts and not (
+                ascending and any(t.encode() > text.encode() for t in texts)
+            ):
                 return text
             del self._out[before:]
         return None

@@ -258,9 +258,7 @@ class Remembering:
             out.append(tail)
         return out
 
-    def _begin(
-        self, index: int, which: int, state: Any, memory: int, name: Expr, tail: int
-    ) -> int:
+    def _begin(self, index: int, which: int, state: Any, memory: int, name: Expr, tail: int) -> int:
         inner = self.core.continuation(name)
         free = not self.plan(index).barred(which, state, memory)
         head = (INSIDE, index, which, state, memory, inner, EMPTY_TEXT, free)

@@ -14,8 +14,12 @@ def can_match(groups: Sequence[Group], without: bytes | None = None) -> bool:
         words, places = groups[0]
         return len(words) - (without in words) >= places
     holder: dict[bytes, int] = {}
-    places = [sorted(words - {without}) for words, times in groups for _ in range(times)]
-    return all(_place(at, places, holder, set()) for at in range(len(places)))
+    options = [
+        sorted(word for word in words if word != without)
+        for words, times in groups
+        for _ in range(times)
+    ]
+    return all(_place(at, options, holder, set()) for at in range(len(options)))
 
 
 def _place(

@@ -214,7 +214,6 @@ class Builder:
         most = x.most if x.most is not None and (opened or x.most < len(keys)) else None
         return ObjectValue(tuple(keys), tuple(opened), fewest, most, x.origin)
 
-
     def _remembered_keys(self, x: Objects, fewest: int, required: int) -> int:
         """How many members there must be where undeclared keys count, so that they must differ.
 

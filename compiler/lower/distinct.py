@@ -9,7 +9,7 @@ from ..grammar import Distinct, Expr, Member, Members, sequence
 from ..ir import AnyValue, ArrayValue, Key, ObjectValue, OpenKeys
 from ..origin import Problem
 from ..regular.language import Language
-from .one_spelling import MAX_RANKED, OneSpelling, TooManyKeys
+from .one_spelling import MAX_RANKED, TooManyKeys
 
 if TYPE_CHECKING:
     from .values import ValueLowering

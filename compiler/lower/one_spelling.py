@@ -32,7 +32,7 @@ from ..regular.language import Language
 from .layout import Layout
 
 MAX_RANKED = 400
-"""Keys that an open object among alternatives is given by name, so that all agree on their order."""
+"""Keys that an open object among alternatives is given by name, so that all agree on an order."""
 
 
 class TooManyKeys(Exception):
@@ -67,11 +67,10 @@ class OneSpelling:
         TooManyKeys: see there.
     """
 
-    def __init__(
-        self, value: ArrayValue, definitions: Mapping[str, Value], layout: Layout
-    ) -> None:
+    def __init__(self, value: ArrayValue, definitions: Mapping[str, Value], layout: Layout) -> None:
         self._source = definitions
         self._ranks: dict[str, int] = {}
+        self._met: dict[str, None] = {}
         self._mixed = False
         self._survey(value)
         names = tuple(self._ranks)
@@ -91,7 +90,7 @@ class OneSpelling:
             named_keys=self._named,
         )
         self.value: ArrayValue = self._array(value)
-        self.definitions = {name: self._same(body) for name, body in definitions.items()}
+        self.definitions = {name: self._same(definitions[name]) for name in self._met}
 
     # What keys there are ------------------------------------------------------------------------
 
@@ -108,6 +107,7 @@ class OneSpelling:
                     self._mixed = self._mixed or sum(map(_holds, options)) > 1
                     todo += reversed(options)
                 case ReferenceValue(name):
+                    self._met[name] = None
                     todo.append(self._source[name])
                 case ArrayValue(prefix, items, runs=runs):
                     if part.unique:

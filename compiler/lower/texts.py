@@ -84,10 +84,14 @@ class TextLowering:
                 high = max(bounds.string, low)
             one = self.layout.one_spelling
             key: tuple[object, ...] = ("string", style, low, high, one)
-            char = plain_character(self.shared, style) if one else self.shared.named(
-                ("char", style.escape, quote),
-                f"{style.escape}-char",
-                lambda: character(style.escape, quote),
+            char = (
+                plain_character(self.shared, style)
+                if one
+                else self.shared.named(
+                    ("char", style.escape, quote),
+                    f"{style.escape}-char",
+                    lambda: character(style.escape, quote),
+                )
             )
             return self.shared.named(key, f"{style.escape}-text", lambda: Repeat(char, low, high))
         key = ("spelled", language, style.escape, quote)

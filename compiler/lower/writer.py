@@ -246,7 +246,6 @@ class Writer:
             return [(name, kinds[name]) for name in value]
         return [*declared, *rest]
 
-
     def _sorted(self, value: Mapping[str, Any]) -> list[str]:
         """The keys in the order of their bytes, behind those that have a place of their own."""
         ranks = {name: i for i, name in enumerate(self.layout.named_keys)}

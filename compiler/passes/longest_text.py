@@ -223,13 +223,16 @@ def _distinct(node: Distinct, kids: list[Extent | None]) -> Extent:
         taken.append(rest)
         if most is None:
             found = _unbounded(taken, shortest)
-            return found or Extent(shortest, None, "an array may have any number of items",
-                                   node.origin)
+            return found or Extent(
+                shortest, None, "an array may have any number of items", node.origin
+            )
     found = _unbounded(taken, shortest)
     if found is not None:
         return found
     assert most is not None
-    longest = sum(i.longest or 0 for i in usable[:most]) + (separator.longest or 0) * max(0, most - 1)
+    longest = sum(i.longest or 0 for i in usable[:most]) + (separator.longest or 0) * max(
+        0, most - 1
+    )
     if rest is not None:
         longest += (rest.longest or 0) * max(0, most - len(usable))
     return Extent(shortest, longest)

@@ -44,9 +44,7 @@ class MaskAutomaton:
     """Masks and transitions of one grammar over one vocabulary. May be shared by threads that
     take turns (Python's lock makes each step whole); matchers are cheap and one per sequence."""
 
-    def __init__(
-        self, grammar: Grammar, vocabulary: Vocabulary, *, remember: bool = True
-    ) -> None:
+    def __init__(self, grammar: Grammar, vocabulary: Vocabulary, *, remember: bool = True) -> None:
         self.grammar = grammar
         self.vocabulary = vocabulary
         self.recogniser = Recogniser(

@@ -1,4 +1,4 @@
-"""Masks inside texts that are remembered: the items of a `uniqueItems` array, keys to be told apart.
+"""Masks inside remembered texts: items of a `uniqueItems` array, keys to be told apart.
 
 Each such text makes every place in it a configuration of its own. Their masks are nearly those of
 places that remember nothing, so they are made from two rows that many places share, and only what

@@ -166,7 +166,7 @@ def test_keys_are_distinct_and_enough() -> None:
     found, _ = walked(three, 9)
     assert found == {"k:,a:,b:", "k:,b:,a:"}
     for order in ("schema", "any"):
-        node = Members(keys, COMMA, (Literal(":"),), None, order, 2, names=(AB,))  # type: ignore[arg-type]
+        node = Members(keys, COMMA, (Literal(":"),), None, order, 2, names=(AB,))
         agree(node, "abk:,", 6, 2)
 
 

@@ -18,8 +18,10 @@ from calligram.targets import mask
 from tests.sampling import Sampler, dice, fuzzed
 
 PIECES = ['"a', 'a"', '", "', '"', '""', '"a"', '"b", "', '["', '[["', '"]', '"]]', ', "', ', ',
-          '1, 1', '1, ', ', 1', '11', '1', '12, 1', '[1', '], [', ']], [[', '{"a"', '{"', '": ', '": 1',
-          '": "', '"}, {"', '}, {', '{}, {', 'aa', 'ab', 'abc', 'true', 'null', ', null', '"a", "b"',
+          '1, 1', '1, ', ', 1', '11', '1', '12, 1', '[1', '], [', ']], [[', '{"a"', '{"', '": ',
+          '": 1',
+          '": "', '"}, {"', '}, {', '{}, {', 'aa', 'ab', 'abc', 'true', 'null', ', null',
+          '"a", "b"',
           '"", ""', '[], [', '1.5', '.5, 1', 'a": 1, "b', '"}', 'é", "é']  # fmt: skip
 
 
@@ -108,13 +110,13 @@ def test_masks_are_what_stepping_says(name: str) -> None:
         bounds=calligram.Bounds(depth=2, string=6, items=5, digits=3, whitespace=1),
     )
     random = dice("mask distinct", name)
-    sampler = Sampler(grammar.enforced.rules, random, size=40)
+    sampler = Sampler(grammar.enforced.rules, random, size=24)
     automaton = mask.compile(grammar, VOCABULARY)
     masks = sum(
         compared(automaton, text.encode(), random)
-        for text in sampler.texts(grammar.enforced.start, fuzzed(6))
+        for text in sampler.texts(grammar.enforced.start, fuzzed(2))
     )
-    assert masks > 10
+    assert masks > 4
 
 
 @pytest.mark.parametrize("texts", [["a", "ab", "a", "b"], ["", "aa", "aaa"]])
