@@ -2,16 +2,17 @@
 
 Equal values must be equal texts, so that remembering texts tells whether two items are equal. The
 layout is exact and has one style of strings; numbers are written without exponent and needless
-zeros (:func:`canonical_numbers`); keys come in one order: declared ones as they first appear in the
-item's schema, then others in the order of their bytes.
+zeros (:func:`canonical_numbers`); keys come in one order: declared ones in one that goes with the
+item's schemas, then others in the order of their bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
+from heapq import heapify, heappop, heappush
 
 from ..ir import (
     AnyValue,
@@ -71,9 +72,13 @@ class OneSpelling:
         self._source = definitions
         self._ranks: dict[str, int] = {}
         self._met: dict[str, None] = {}
+        self._orders: list[tuple[str, ...]] = []
+        # Values are shared: each is put in order once.
+        self._done: dict[int, tuple[Value, Value]] = {}
         self._mixed = False
         self._survey(value)
-        names = tuple(self._ranks)
+        names = _merged(self._orders)
+        self._ranks = {name: rank for rank, name in enumerate(names)}
         # Alternatives may hold one value both with and without naming its keys.
         self._named = names if self._mixed else ()
         if len(self._named) > MAX_RANKED:
@@ -118,8 +123,7 @@ class OneSpelling:
                     todo += [] if items is None else [items]
                     todo += reversed(prefix)
                 case ObjectValue(keys, opened):
-                    for key in keys:
-                        self._ranks.setdefault(key.name, len(self._ranks))
+                    self._orders.append(tuple(key.name for key in keys))
                     todo += [o.value for o in reversed(opened)]
                     todo += [key.value for key in reversed(keys)]
                 case EnumValue(values):
@@ -133,13 +137,19 @@ class OneSpelling:
             for inner in member:
                 self._survey_json(inner)
         elif isinstance(member, dict):
-            for name, inner in member.items():
-                self._ranks.setdefault(name, len(self._ranks))
+            self._orders.append(tuple(member))
+            for inner in member.values():
                 self._survey_json(inner)
 
     # The same values, keys in order -------------------------------------------------------------
 
     def _same(self, value: Value) -> Value:
+        found = self._done.get(id(value))
+        if found is None:
+            found = self._done[id(value)] = (value, self._ordered(value))
+        return found[1]
+
+    def _ordered(self, value: Value) -> Value:
         match value:
             case UnionValue(options):
                 return replace(value, options=tuple(map(self._same, options)))
@@ -180,6 +190,39 @@ class OneSpelling:
             names = sorted(value, key=lambda name: self._ranks[name])
             return {name: self._json(value[name]) for name in names}
         return canonical_number(value)
+
+
+def _merged(orders: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """All the names, in an order that goes with as many of `orders` as it can.
+
+    A name comes when all that stand right before it somewhere have come; where they wait for each
+    other in a ring, the one that was met first comes.
+    """
+    before: dict[str, set[str]] = {name: set() for order in orders for name in order}
+    for order in orders:
+        for first, second in zip(order, order[1:], strict=False):
+            before[second].add(first)
+    behind: dict[str, list[str]] = {name: [] for name in before}
+    for name, firsts in before.items():
+        for first in firsts:
+            behind[first].append(name)
+    numbers = {name: number for number, name in enumerate(before)}
+    ready = [numbers[name] for name, firsts in before.items() if not firsts]
+    heapify(ready)
+    names = list(before)
+    left = dict.fromkeys(before)
+    out: list[str] = []
+    while left:
+        name = names[heappop(ready)] if ready else next(iter(left))
+        if name not in left:
+            continue
+        del left[name]
+        out.append(name)
+        for second in behind[name]:
+            before[second].discard(name)
+            if second in left and not before[second]:
+                heappush(ready, numbers[second])
+    return tuple(out)
 
 
 def _without(opened: OpenKeys, names: tuple[str, ...]) -> OpenKeys:
