@@ -242,6 +242,9 @@ def compile_schema(
     shared = Shared(Rules(), bounds, key_order)
     lowering = ValueLowering(shared, layout, value.definitions, "value")
     start = lowering.value(value.value, lowering.depth)
+    shared.find_owed()
+    if shared.problems:
+        raise SchemaError(dict.fromkeys(shared.problems))
     if start is None:
         raise SchemaError.at("unsatisfiable", "no JSON value satisfies the schema", origin)
     return CompiledGrammar(

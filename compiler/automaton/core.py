@@ -20,6 +20,7 @@ from ..grammar import (
     Chars,
     Choice,
     Cut,
+    Distinct,
     Expr,
     Literal,
     Machine,
@@ -32,6 +33,7 @@ from ..grammar import (
     Slot,
     Token,
 )
+from .distinct import BETWEEN, INSIDE, NEXT, PENDING, Remembering
 from .liveness import liveness
 from .members import MembersPlan
 from .utf8 import byte_sequences
@@ -95,6 +97,7 @@ class Core:
             is read as the single symbol ``TOKEN_BASE + id``, not as bytes.
         captures: whether arcs carry capture events; without, a capture is just its item.
         max_cells: the most continuations to intern before :class:`LimitExceeded` is raised.
+        remember: without, items and keys that must differ need not.
     """
 
     def __init__(
@@ -104,6 +107,7 @@ class Core:
         captures: bool = False,
         specials: Mapping[str, int] | None = None,
         max_cells: int = 4_000_000,
+        remember: bool = True,
     ) -> None:
         self.rules = rules
         self.captures = captures
@@ -118,6 +122,9 @@ class Core:
         self._ids: dict[tuple[Head, int], int] = {}
         self._expansions: dict[int, Expansion] = {END: Expansion((), ())}
         self._plans: dict[int, MembersPlan] = {}
+        self.remembering = Remembering(self, remember)
+        self.is_pending = self.remembering.is_pending
+        self.read = self.remembering.read
 
     # Interning ------------------------------------------------------------------------------
 
@@ -166,6 +173,20 @@ class Core:
             cell = self._ids[key] = len(self._cells)
             self._cells.append(key)
         return cell
+
+    def cell(self, head: Head, tail: int) -> int:
+        """The continuation of a head and a tail, for the parts of the core that have their own."""
+        return self._cell(head, tail)
+
+    def index(self, expr: Expr) -> int:
+        """The number of an expression."""
+        return self._expr(expr)
+
+    def moved(self, head: Head, core: Core) -> Head:
+        """The same head in another core over the same rules."""
+        if head[0] in (_BYTES, _RANGES, _CLOSE):
+            return head
+        return (head[0], core.index(self.exprs[head[1]]), *head[2:])
 
     @property
     def size(self) -> int:
@@ -247,18 +268,29 @@ class Core:
             while isinstance(item, RuleRef):
                 item = self.rules[item.name]
             loop = Loop(item, 0, need, left, self._settled(tail))
-            around = self.expand(self._cell((_EXPR, index), END)).arcs
         elif head[0] == _REGULAR and head[3:] == (0, None):
             expr = self.exprs[head[1]]
             assert isinstance(expr, Regular)
             loop = Loop(expr.machine, head[2], 0, None, self._settled(tail))
-            around = self._machine_arcs(expr.machine)
+        elif head[0] == INSIDE:
+            return self.remembering.loop(cell)
         else:
             return None
-        leaving = self.expand(loop.tail).arcs
+        around, leaving = self.around(cell), self.expand(loop.tail).arcs
         if any(a.low <= b.high and b.low <= a.high for a in around for b in leaving):
             return None
         return loop
+
+    def around(self, cell: int) -> tuple[Arc, ...]:
+        """The first bytes that go on in the loop at `cell`."""
+        head, _ = self._cells[cell]
+        if head[0] == INSIDE:
+            return self.around(head[5])
+        if head[0] == _REPEAT:
+            return self.expand(self._cell((_EXPR, head[1]), END)).arcs
+        expr = self.exprs[head[1]]
+        assert isinstance(expr, Regular)
+        return self._machine_arcs(expr.machine)
 
     def _machine_arcs(self, machine: Machine) -> tuple[Arc, ...]:
         """The first bytes of all that a machine reads from where it may end."""
@@ -272,6 +304,8 @@ class Core:
     def shorter(self, cell: int, left: int) -> int:
         """The same place of a counted loop with `left` more items at most."""
         head, tail = self._cells[cell]
+        if head[0] == INSIDE:
+            return self.remembering.shorter(cell, left)
         return self._cell((*head[:-1], left), tail)
 
     # Expansion ------------------------------------------------------------------------------
@@ -346,6 +380,9 @@ class Core:
         elif kind == _REGULAR:
             _, index, state, need, left = head
             self._regular(index, state, need, left, tail, events, arcs, stack)
+        elif kind in (BETWEEN, NEXT, INSIDE, PENDING):
+            opened = self.remembering.open(head, tail, events, stack)
+            arcs.extend(Arc(*arc) for arc in opened)
         elif kind in (_MEMBERS, _MEMBER):
             for nxt in reversed(self._members(head, tail)):
                 stack.append((nxt, events))
@@ -388,6 +425,12 @@ class Core:
                 stack.append((self.continuation(self.rules[name], tail), events))
             case Regular():
                 self._regular_start(expr, tail, events, arcs, stack)
+            case Distinct():
+                head = self.remembering.start(self._expr(expr))
+                stack.append((self._cell(head, tail), events))
+            case Members() if expr.names:
+                head = self.remembering.start(self._expr(expr))
+                stack.append((self._cell(head, tail), events))
             case Members():
                 index = self._expr(expr)
                 self._plans.setdefault(index, MembersPlan(expr))

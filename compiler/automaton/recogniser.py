@@ -23,6 +23,7 @@ class Recogniser:
         rules: the grammar's rules.
         start: the expression to match.
         specials: special tokens by text, see :class:`~.core.Core`.
+        remember: see :class:`~.core.Core`.
         max_threads: the most continuations of one configuration (ambiguous counting makes many).
     """
 
@@ -33,8 +34,9 @@ class Recogniser:
         *,
         specials: Mapping[str, int] | None = None,
         max_threads: int = 20_000,
+        remember: bool = True,
     ) -> None:
-        self.core = Core(rules, specials=specials)
+        self.core = Core(rules, specials=specials, remember=remember)
         self.max_threads = max_threads
         self._configs: list[tuple[int, ...]] = [()]
         self._index: dict[tuple[int, ...], int] = {(): DEAD}
@@ -90,7 +92,8 @@ class Recogniser:
         row = self._next[config]
         nxt = row.get(byte)
         if nxt is None:
-            targets = {t for low, high, t in self.arcs(config) if low <= byte <= high}
+            read = self.core.read
+            targets = {read(t, byte) for low, high, t in self.arcs(config) if low <= byte <= high}
             nxt = row[byte] = self._intern(tuple(sorted(targets)))
         return nxt
 

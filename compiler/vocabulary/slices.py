@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..automaton.recogniser import DEAD, Recogniser
 from ..automaton.utf8 import byte_sequences
-from ..grammar import Expr, Machine, Members, RuleRef, Rules, Sequence, Token, children
+from ..grammar import Distinct, Expr, Machine, Members, RuleRef, Rules, Sequence, Token, children
 from .trie import TokenTrie, TrieNode
 
 _NONE: Final = -1
@@ -47,7 +47,7 @@ class LoopTable:
 def item_table(item: Expr) -> LoopTable | None:
     """The automaton of texts of whole items; None where items are more than single characters
     in some spelling: rules, tokens, many states."""
-    if any(isinstance(part, (RuleRef, Token, Members)) for part in _parts(item)):
+    if any(isinstance(part, (RuleRef, Token, Members, Distinct)) for part in _parts(item)):
         return None
     # One item and the end: an item's end is the state that accepts.
     recogniser = Recogniser(Rules(), Sequence((item,)))

@@ -20,6 +20,7 @@ from ...compiler.grammar import Grammar, Machine
 from ...compiler.vocabulary.slices import LoopTable, Slice, item_table, machine_table
 from ...compiler.vocabulary.trie import TrieNode
 from ...compiler.vocabulary.vocabulary import Vocabulary
+from .distinct import MemoryRows
 from .matcher import Matcher
 
 Row = NDArray[np.uint32]
@@ -43,11 +44,15 @@ class MaskAutomaton:
     """Masks and transitions of one grammar over one vocabulary. May be shared by threads that
     take turns (Python's lock makes each step whole); matchers are cheap and one per sequence."""
 
-    def __init__(self, grammar: Grammar, vocabulary: Vocabulary) -> None:
+    def __init__(self, grammar: Grammar, vocabulary: Vocabulary, *, remember: bool = True) -> None:
+        self.grammar = grammar
         self.vocabulary = vocabulary
-        self.recogniser = Recogniser(grammar.rules, grammar.start, specials=vocabulary.specials)
+        self.recogniser = Recogniser(
+            grammar.rules, grammar.start, specials=vocabulary.specials, remember=remember
+        )
         self.core = self.recogniser.core
         self.start = self.recogniser.start
+        self._memory = MemoryRows(self)
         self._rows: dict[int, Row] = {}
         self._cell_rows: dict[int, Row] = {}
         self._tokens: dict[int, dict[int, int]] = {}
@@ -92,22 +97,41 @@ class MaskAutomaton:
             self._cell_rows.clear()
             self._row_bytes = row.nbytes
 
+    def cell_row(self, cell: int) -> Row:
+        """The tokens that one continuation can read, the end included where it may end."""
+        return self._cell_row(cell)
+
+    def canonical(self, cell: int) -> int:
+        """The continuation whose row is that of `cell`."""
+        return self._canonical(cell)
+
+    def keep(self, row: Row) -> None:
+        """Count a row that will be kept."""
+        self._keep(row)
+
     def _cell_row(self, cell: int) -> Row:
         """The tokens that one continuation can read, the end included where it may end."""
         cell = self._canonical(cell)
         found = self._cell_rows.get(cell)
         if found is not None:
             return found
+        if self.core.remembering.is_known(cell):
+            found = self._cell_rows[cell] = self._memory.inside_row(cell)
+            return found
         expansion = self.core.expand(cell)
         masks: list[Row] = []
         ids: list[int] = []
+        self._memory.begin()
         self._walk(self.vocabulary.trie.root, cell, masks, ids)
+        suspects = self._memory.suspects
         for arc in expansion.arcs:
             if arc.low >= TOKEN_BASE:
                 ids.append(arc.low - TOKEN_BASE)
         if expansion.final is not None:
             ids.extend(self._eos)
         row = self._union(masks, ids)
+        if suspects is not None:
+            row = self._memory.corrected(cell, row, suspects)
         self._keep(row)
         self._cell_rows[cell] = row
         return row
@@ -150,6 +174,9 @@ class MaskAutomaton:
                 if len(cells) > 1:
                     stack += [(node, recogniser.configuration((c,))) for c in cells]
                     continue
+                if core.remembering.is_known(cells[0]):
+                    cells = (self._memory.forget(node, cells[0]),)
+                    config = recogniser.configuration(cells)
                 loop = core.loop(cells[0])
                 table = None if loop is None else self._table(loop)
                 if loop is not None and table is not None:

@@ -103,7 +103,8 @@ def test_options_of_a_schema_are_checked_too(options: dict[str, Any], words: str
 
 # Bad tools --------------------------------------------------------------------------------------
 
-BAD = {"type": "object", "properties": {"x": {"type": "array", "uniqueItems": True}}}
+BAD_LIST = {"type": "array", "uniqueItems": True, "contains": {"const": 1}}
+BAD = {"type": "object", "properties": {"x": BAD_LIST}}
 IMPOSSIBLE = {"type": "object", "properties": {"x": False}, "required": ["x"]}
 
 
