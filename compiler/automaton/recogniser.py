@@ -42,6 +42,7 @@ class Recogniser:
         self._index: dict[tuple[int, ...], int] = {(): DEAD}
         self._next: list[dict[int, int]] = [{}]
         self._final: list[bool] = [False]
+        self._memo_next: dict[int, list[tuple[int, int]]] = {}
         self._arcs: list[list[tuple[int, int, int]] | None] = [None]
         self.start = self._intern((self.core.continuation(start),))
 
@@ -117,11 +118,15 @@ class Recogniser:
 
     def next_bytes(self, config: int) -> list[tuple[int, int]]:
         """The bytes that may follow, as sorted, merged ranges."""
-        spans = sorted((low, high) for low, high, _ in self.arcs(config))
+        memo = self._memo_next.get(config)
+        if memo is not None:
+            return memo
+        spans = sorted({(low, high) for low, high, _ in self.arcs(config)})
         merged: list[tuple[int, int]] = []
         for low, high in spans:
             if merged and low <= merged[-1][1] + 1:
                 merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
             else:
                 merged.append((low, high))
+        self._memo_next[config] = merged
         return merged

@@ -122,10 +122,19 @@ ARRAYS: Final[Mapping[str, Fate]] = {
         "exact", narrowed=Narrowed(_BOUND, {"type": "array", "items": {"type": "null"}})
     ),
     "uniqueItems": Fate(
-        "exact where the items have few values",
-        refused=Refused(
-            "items of many values, or beside `contains`",
+        "exact; items of many values are remembered, which GBNF cannot and says so",
+        narrowed=Narrowed(
+            "remembered items have one spelling each, and their keys one order",
             {"type": "array", "items": _TEXT, "uniqueItems": True},
+        ),
+        refused=Refused(
+            "beside `contains`, over items of many values",
+            {
+                "type": "array",
+                "items": _TEXT,
+                "uniqueItems": True,
+                "contains": {"type": "string", "minLength": 3},
+            },
         ),
     ),
     "contains": Fate(
@@ -179,9 +188,9 @@ OBJECTS: Final[Mapping[str, Fate]] = {
         ),
     ),
     "minProperties": Fate(
-        "exact where declared keys and at most one other make up the number",
-        refused=Refused(
-            "it takes two undeclared keys, which might be the same one twice",
+        "exact; undeclared keys that count are remembered, which GBNF cannot and says so",
+        narrowed=Narrowed(
+            "undeclared keys that count come in ascending order",
             {"type": "object", "minProperties": 2},
         ),
     ),

@@ -183,13 +183,14 @@ class MaskAutomaton:
                     self._slice(node, loop, table, masks, stack)
                     continue
             children = node.children
-            arcs = recogniser.arcs(config)
-            width = sum(high - low + 1 for low, high, _ in arcs)
-            if width < len(children):
-                bytes_: list[int] = sorted(
-                    {b for low, high, _ in arcs if low < TOKEN_BASE for b in range(low, high + 1)}
-                )
-                found = [(b, children[b]) for b in bytes_ if b in children]
+            spans = recogniser.next_bytes(config)
+            if sum(high - low + 1 for low, high in spans) < len(children):
+                found = [
+                    (b, children[b])
+                    for low, high in spans
+                    for b in range(low, min(high, TOKEN_BASE - 1) + 1)
+                    if b in children
+                ]
             else:
                 found = list(children.items())
             for byte, child in found:

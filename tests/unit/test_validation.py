@@ -12,7 +12,13 @@ from calligram.compiler.validation import validator
 from calligram.targets import parser
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
-UNIQUE = {"$defs": {"tags": {"type": "array", "items": {"type": "string"}, "uniqueItems": True}}}
+TAGS = {
+    "type": "array",
+    "items": {"type": "string"},
+    "contains": {"type": "string", "maxLength": 1},
+    "uniqueItems": True,
+}
+UNIQUE = {"$defs": {"tags": TAGS}}
 
 
 def tool(parameters: dict[str, Any]) -> list[dict[str, Any]]:
