@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from ..compiler.errors import CalligramError
-from ..compiler.origin import Origin
+from ..compiler.vocabulary.any_file import from_file
 from ..compiler.vocabulary.trie import TrieNode
 from ..compiler.vocabulary.vocabulary import Vocabulary
 
@@ -24,73 +23,12 @@ class BenchError(CalligramError):
 
 
 def load(path: str | None) -> Vocabulary:
-    """The vocabulary of a GGUF file, or a made-up one.
+    """The vocabulary of a file of any format that is known, or a made-up one.
 
     Raises:
-        BenchError: the file cannot be read.
+        VocabularyError: the file cannot be read as one.
     """
-    return made_up() if path is None else read_gguf(path)
-
-
-def read_gguf(path: str) -> Vocabulary:
-    """The vocabulary of a GGUF file, whose metadata is described at
-    https://github.com/ggml-org/ggml/blob/master/docs/gguf.md.
-
-    Raises:
-        BenchError: no such file, not GGUF, without a vocabulary, or `gguf` is not installed.
-    """
-    origin = Origin(file=path)
-    if not Path(path).is_file():
-        raise BenchError.at("cannot-read", "cannot be read: no such file", origin)
-    try:
-        gguf: Any = importlib.import_module("gguf")
-    except ImportError:
-        raise BenchError.at(
-            "bench-not-installed", "gguf is not installed", origin, "pip install 'calligram[vocab]'"
-        ) from None
-    try:
-        fields = gguf.GGUFReader(path).fields
-        texts = _column(fields, "tokenizer.ggml.tokens")
-        kinds = [int(k[0]) for k in _column(fields, "tokenizer.ggml.token_type")]
-        end = int(fields["tokenizer.ggml.eos_token_id"].parts[-1][0])
-        bytewise = bytes(fields["tokenizer.ggml.model"].parts[-1]) == b"gpt2"
-    except (ValueError, KeyError, IndexError, OSError) as error:
-        message = f"is not a GGUF file with a vocabulary: {error}"
-        raise BenchError.at("cannot-read", message, origin) from None
-    alphabet = _byte_alphabet()
-    special = [i for i, kind in enumerate(kinds) if kind in (3, 4)]
-    padding = [i for i, kind in enumerate(kinds) if kind == 5]
-    tokens = [
-        _spelled(bytes(text).decode("utf-8"), kind, alphabet if bytewise else None)
-        for text, kind in zip(texts, kinds, strict=True)
-    ]
-    return Vocabulary(tokens, special_ids=special, eos_ids=[end], padding_ids=padding)
-
-
-def _column(fields: Any, name: str) -> list[Any]:
-    field = fields[name]
-    return [field.parts[i] for i in field.data]
-
-
-def _spelled(text: str, kind: int, alphabet: dict[str, int] | None) -> bytes:
-    """The bytes of an entry: 3 control, 4 user-defined, 6 byte; others as the model writes them."""
-    if kind in (3, 4):
-        return text.encode()
-    if kind == 6:
-        return bytes([int(text[3:5], 16)])
-    if alphabet is None:
-        return text.replace("\u2581", " ").encode()
-    if all(c in alphabet for c in text):
-        return bytes(alphabet[c] for c in text)
-    return text.encode()
-
-
-def _byte_alphabet() -> dict[str, int]:
-    """The characters that stand for bytes in byte-level BPE: printable ones for themselves, then
-    from U+0100 on."""
-    plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    other = (b for b in range(256) if b not in plain)
-    return {chr(b): b for b in plain} | {chr(256 + i): b for i, b in enumerate(other)}
+    return made_up() if path is None else from_file(path)
 
 
 def store(vocabulary: Vocabulary, path: Path) -> None:

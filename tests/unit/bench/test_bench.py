@@ -17,6 +17,7 @@ from calligram.bench import cases, engines, figures, plot, runner, vocabularies,
 from calligram.bench.figures import compare, duration, ratio_words
 from calligram.bench.runner import Run
 from calligram.cli import main
+from calligram.compiler.errors import VocabularyError
 from calligram.compiler.tools import read_tools
 
 INSTALLED = [name for name in engines.ENGINES if engines.missing(name) is None]
@@ -111,12 +112,11 @@ def test_a_stored_vocabulary_is_the_same(tmp_path: Path) -> None:
     assert vocabularies.restore(tmp_path / "v.npz").digest == one.digest
 
 
-def test_what_is_no_gguf_file_is_said(tmp_path: Path) -> None:
-    with pytest.raises(vocabularies.BenchError, match="no such file"):
+def test_what_is_no_vocabulary_is_said(tmp_path: Path) -> None:
+    with pytest.raises(VocabularyError, match="No such file"):
         vocabularies.load(str(tmp_path / "none.gguf"))
-    pytest.importorskip("gguf")
     (tmp_path / "text.gguf").write_bytes(b"no GGUF" * 100)
-    with pytest.raises(vocabularies.BenchError, match="is not a GGUF file"):
+    with pytest.raises(VocabularyError, match="of no format that is known"):
         vocabularies.load(str(tmp_path / "text.gguf"))
 
 
@@ -335,7 +335,7 @@ def test_the_command_prints_a_table_or_json_and_draws(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--vocab", "none.gguf"], "none.gguf: error[cannot-read]: cannot be read: no such"),
+        (["--vocab", "none.gguf"], "none.gguf: error[vocabulary-unreadable]: cannot be read"),
         (["--engine", "calligran"], "did you mean `calligram`"),
         (["--schemas", "none.jsonl"], "none.jsonl: error[cannot-read]: cannot be read"),
         (["--schemas", "-", "--tools", "-"], "cannot both be standard input"),
