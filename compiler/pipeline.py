@@ -18,6 +18,7 @@ from .ir import Bounds, Call, Envelope
 from .json_schema.documents import Documents
 from .json_schema.options import ReadOptions
 from .json_schema.read import read_schema
+from .json_schema.resources import Draft, draft_of
 from .lower.layout import Gaps, Layout
 from .lower.shared import Shared
 from .lower.turn import TurnLowering
@@ -192,6 +193,11 @@ def _read_calls(
     return tuple(calls), tuple(dropped)
 
 
+def _has_draft_4(*schemas: object) -> bool:
+    """Is one of the documents written for draft 4?"""
+    return any(isinstance(s, dict) and draft_of(s.get("$schema")) == Draft.DRAFT_4 for s in schemas)
+
+
 def compile_schema(
     schema: Any,
     whitespace: Literal["flexible", "exact"] = "flexible",
@@ -205,7 +211,8 @@ def compile_schema(
 ) -> CompiledGrammar:
     """Compile a JSON Schema: the texts are single JSON values, without an envelope.
 
-    Objects are open unless they say no, as the specification has it, and 1.0 counts as an integer.
+    Objects are open unless they say no, as the specification has it, and 1.0 counts as an integer,
+    but for draft 4, where an integer has no fraction.
 
     Args:
         whitespace: "flexible": JSON white space between tokens, up to ``bounds.whitespace`` a gap;
@@ -238,7 +245,8 @@ def compile_schema(
     value = read_schema(schema, origin=origin, options=options, findings=findings)
     whole = Call("", value, schema, origin)
     gap = (bounds.whitespace if bounds else None) if whitespace == "flexible" else 0
-    layout = Layout("json", whitespace=gap, float_integers=True)
+    floats = not _has_draft_4(schema, *(documents or {}).values())
+    layout = Layout("json", whitespace=gap, float_integers=floats)
     shared = Shared(Rules(), bounds, key_order)
     lowering = ValueLowering(shared, layout, value.definitions, "value")
     start = lowering.value(value.value, lowering.depth)

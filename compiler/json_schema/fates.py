@@ -59,7 +59,7 @@ _BOUND = "without an upper bound, that of `Bounds`"
 
 VALUES: Final[Mapping[str, Fate]] = {
     "type": Fate(
-        "exact; 1.0 is an integer, which `compile_tools` writes as 1",
+        "exact; 1.0 is an integer (not in draft 4), which `compile_tools` writes as 1",
         narrowed=Narrowed(
             "digits, exponents and the depth of untyped JSON as in `Bounds`; numbers with bounds "
             "are written without exponent",

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from jsonschema.validators import validator_for
 
 import calligram
 from calligram import Bounds
@@ -422,3 +423,16 @@ def test_deep_recursion_costs_what_is_walked() -> None:
     grammar = value_grammar(NESTED, Bounds(recursion=10_000), **{"$defs": DEFS})
     assert grammar.check(with_value(recursive(50)))
     assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize("draft", ["4", "6", "7"])
+def test_an_integer_of_draft_4_has_no_fraction(draft: str) -> None:
+    schema = {"$schema": f"http://json-schema.org/draft-0{draft}/schema#", "type": "integer"}
+    valid = validator_for(schema)(schema).is_valid(1.0)
+    assert valid == (draft != "4")
+    grammar = calligram.compile_schema(schema)
+    assert grammar.check("1").accepted
+    assert grammar.check("1.0").accepted == valid
+    within = {"$ref": "urn:whole"}
+    within_document = calligram.compile_schema(within, documents={"urn:whole": schema})
+    assert within_document.check("1.0").accepted == valid
