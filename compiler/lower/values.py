@@ -366,9 +366,8 @@ class ValueLowering:
                 self.shared.problems += error.problems
                 return None
             return trie([(text, Sequence(())) for text in texts])
-        return choice(
-            *(e for s in self.layout.keys if (e := self._open_key(member, s)) is not None)
-        )
+        found = [e for s in self.layout.keys if (e := self._open_key(member, s)) is not None]
+        return choice(*found) if found else None
 
     def open_key(self, member: OpenKeys) -> Expr | None:
         """Any key of the class in the one way that it is written."""

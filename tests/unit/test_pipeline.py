@@ -436,3 +436,24 @@ def test_an_integer_of_draft_4_has_no_fraction(draft: str) -> None:
     within = {"$ref": "urn:whole"}
     within_document = calligram.compile_schema(within, documents={"urn:whole": schema})
     assert within_document.check("1.0").accepted == valid
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {
+            "propertyNames": {"enum": ["b"]},
+            "not": {"patternProperties": {"^[ab]+$": {"type": "null"}}},
+        },
+        {
+            "propertyNames": {"enum": ["b"]},
+            "not": {"patternProperties": {"^[ab]+$": {"type": "null"}, "^$": {"type": "null"}}},
+        },
+    ],
+)
+@pytest.mark.parametrize("order", ["schema", "any"])
+def test_a_class_of_keys_that_holds_no_key_is_left_out(schema: Any, order: Any) -> None:
+    grammar = calligram.compile_schema(schema, key_order=order)
+    judge = validator_for({})(schema)
+    for value in ({}, {"b": None}, {"b": 1}, {"a": 1}, {"": 1}):
+        assert grammar.check(json.dumps(value)).accepted == judge.is_valid(value), value
