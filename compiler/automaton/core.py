@@ -142,25 +142,27 @@ class Core:
                 case Repeat(item, low, high):
                     if high == 0:
                         return tail
-                    return self._cell((_REPEAT, self._expr(item), low, high), tail)
+                    return self.cell((_REPEAT, self.index(item), low, high), tail)
                 case Regular():
-                    index = self._expr(expr)
+                    index = self.index(expr)
                     need, left = self._window(index, 0, expr.min, expr.max)
                     if liveness(expr.machine).live(0, need, left):
-                        return self._cell((_REGULAR, index, 0, need, left), tail)
+                        return self.cell((_REGULAR, index, 0, need, left), tail)
                     break
                 case _:
                     break
-        return self._cell((_EXPR, self._expr(expr)), tail)
+        return self.cell((_EXPR, self.index(expr)), tail)
 
-    def _expr(self, expr: Expr) -> int:
+    def index(self, expr: Expr) -> int:
+        """The number of an expression."""
         index = self._expr_index.get(id(expr))
         if index is None:
             index = self._expr_index[id(expr)] = len(self.exprs)
             self.exprs.append(expr)  # Kept alive, so its id stays its own.
         return index
 
-    def _cell(self, head: Head, tail: int) -> int:
+    def cell(self, head: Head, tail: int) -> int:
+        """The continuation of a head and a tail."""
         key = (head, tail)
         cell = self._ids.get(key)
         if cell is None:
@@ -173,14 +175,6 @@ class Core:
             cell = self._ids[key] = len(self._cells)
             self._cells.append(key)
         return cell
-
-    def cell(self, head: Head, tail: int) -> int:
-        """The continuation of a head and a tail, for the parts of the core that have their own."""
-        return self._cell(head, tail)
-
-    def index(self, expr: Expr) -> int:
-        """The number of an expression."""
-        return self._expr(expr)
 
     def moved(self, head: Head, core: Core) -> Head:
         """The same head in another core over the same rules."""
@@ -287,7 +281,7 @@ class Core:
         if head[0] == INSIDE:
             return self.around(head[5])
         if head[0] == _REPEAT:
-            return self.expand(self._cell((_EXPR, head[1]), END)).arcs
+            return self.expand(self.cell((_EXPR, head[1]), END)).arcs
         expr = self.exprs[head[1]]
         assert isinstance(expr, Regular)
         return self._machine_arcs(expr.machine)
@@ -306,7 +300,7 @@ class Core:
         head, tail = self._cells[cell]
         if head[0] == INSIDE:
             return self.remembering.shorter(cell, left)
-        return self._cell((*head[:-1], left), tail)
+        return self.cell((*head[:-1], left), tail)
 
     # Expansion ------------------------------------------------------------------------------
 
@@ -362,13 +356,13 @@ class Core:
             byte = data[at]
             after = self._settled(tail)
             if at + 1 < len(data):
-                after = self._cell((_BYTES, data, at + 1), tail)
+                after = self.cell((_BYTES, data, at + 1), tail)
             arcs.append(Arc(byte, byte, after, events))
         elif kind == _RANGES:
             low, high = head[1]
             after = self._settled(tail)
             if len(head) > 2:
-                after = self._cell((_RANGES, *head[2:]), tail)
+                after = self.cell((_RANGES, *head[2:]), tail)
             arcs.append(Arc(low, high, after, events))
         elif kind == _SEQ:
             _, index, at = head
@@ -406,19 +400,19 @@ class Core:
                     stack.append((self.continuation(Literal(text), tail), events))
             case Literal(text) | Token(text):
                 data = text.encode("utf-8")
-                stack.append((self._cell((_BYTES, data, 0), tail) if data else tail, events))
+                stack.append((self.cell((_BYTES, data, 0), tail) if data else tail, events))
             case Chars(ranges):
                 for first, *rest in byte_sequences(ranges):
-                    after = self._cell((_RANGES, *rest), tail) if rest else self._settled(tail)
+                    after = self.cell((_RANGES, *rest), tail) if rest else self._settled(tail)
                     arcs.append(Arc(*first, after, events))
             case Sequence(items):
-                index = self._expr(expr)
+                index = self.index(expr)
                 stack.append((self._sequence(index, 0, tail) if items else tail, events))
             case Choice(options):
                 for option in reversed(options):
                     stack.append((self.continuation(option, tail), events))
             case Repeat(item, low, high):
-                index = self._expr(item)
+                index = self.index(item)
                 for nxt in reversed(self._repeat(index, low, high, tail)):
                     stack.append((nxt, events))
             case RuleRef(name):
@@ -426,20 +420,20 @@ class Core:
             case Regular():
                 self._regular_start(expr, tail, events, arcs, stack)
             case Distinct():
-                head = self.remembering.start(self._expr(expr))
-                stack.append((self._cell(head, tail), events))
+                head = self.remembering.start(self.index(expr))
+                stack.append((self.cell(head, tail), events))
             case Members() if expr.names:
-                head = self.remembering.start(self._expr(expr))
-                stack.append((self._cell(head, tail), events))
+                head = self.remembering.start(self.index(expr))
+                stack.append((self.cell(head, tail), events))
             case Members():
-                index = self._expr(expr)
+                index = self.index(expr)
                 self._plans.setdefault(index, MembersPlan(expr))
                 start = self._plans[index].start
                 for nxt in reversed(self._members((_MEMBERS, index, start), tail)):
                     stack.append((nxt, events))
             case Capture(slot, item) if self.captures:
                 number = self.slot(slot) + 1
-                closed = self._cell((_CLOSE, number - 1), tail)
+                closed = self.cell((_CLOSE, number - 1), tail)
                 stack.append((self.continuation(item, closed), (*events, number)))
             case Capture(_, item):
                 stack.append((self.continuation(item, tail), events))
@@ -461,7 +455,7 @@ class Core:
         expr = self.exprs[index]
         assert isinstance(expr, Sequence)
         if at + 1 < len(expr.items):
-            tail = self._cell((_SEQ, index, at + 1), tail)
+            tail = self.cell((_SEQ, index, at + 1), tail)
         return self.continuation(expr.items[at], tail)
 
     def _repeat(self, index: int, need: int, left: int | None, tail: int) -> list[int]:
@@ -472,8 +466,8 @@ class Core:
             after = tail
             if left != 1:
                 left = None if left is None else left - 1
-                after = self._cell((_REPEAT, index, fewer, left), tail)
-            out.append(self._cell((_EXPR, index), after))
+                after = self.cell((_REPEAT, index, fewer, left), tail)
+            out.append(self.cell((_EXPR, index), after))
         if need <= 0:
             out.append(tail)
         return out
@@ -486,7 +480,7 @@ class Core:
         arcs: list[Arc],
         stack: Pending,
     ) -> None:
-        index = self._expr(expr)
+        index = self.index(expr)
         need, left = self._window(index, 0, expr.min, expr.max)
         if liveness(expr.machine).live(0, need, left):
             self._regular(index, 0, need, left, tail, events, arcs, stack)
@@ -527,11 +521,11 @@ class Core:
                 continue
             window = self._window(index, target, wanted, rest)
             if machine.transitions[target]:
-                after = self._cell((_REGULAR, index, target, *window), tail)
+                after = self.cell((_REGULAR, index, target, *window), tail)
             else:
                 after = self._settled(tail)
             for first, *more in byte_sequences(((low, high),)):
-                nxt = self._cell((_RANGES, *more), after) if more else after
+                nxt = self.cell((_RANGES, *more), after) if more else after
                 arcs.append(Arc(*first, nxt, events))
         if state in machine.accepting and need <= 0:
             stack.append((tail, events))
@@ -548,11 +542,11 @@ class Core:
         members = plan.candidates(state)
         if members:
             if kind == _MEMBERS and plan.needs_separator(state):
-                after = self._cell((_MEMBER, index, state), tail)
+                after = self.cell((_MEMBER, index, state), tail)
                 out.append(self.continuation(expr.separator, after))
             else:
                 for body, nxt in members:
-                    after = self._cell((_MEMBERS, index, nxt), tail)
+                    after = self.cell((_MEMBERS, index, nxt), tail)
                     out.append(self.continuation(body, after))
         if kind == _MEMBERS and plan.may_end(state):
             out.append(tail)

@@ -32,24 +32,11 @@ def distinct_items(
                 )
             )
             return None
-    low, high = value.min_items, value.max_items
-    prefix: list[Expr] = []
-    rest = None if value.items is None else lowering.value(value.items, depth)
-    for member in value.prefix:
-        expr = lowering.value(member, depth)
-        if expr is None:
-            rest = None
-            break
-        prefix.append(expr)
-    bounds = lowering.shared.bounds
-    if high is None and bounds is not None:
-        high = max(bounds.items, low, len(prefix))
-    if rest is None:
-        high = len(prefix) if high is None else min(high, len(prefix))
-    if high is not None:
-        prefix = prefix[:high]
-    if high is not None and high < low:
+    extent = lowering.extent(value, depth)
+    if extent is None:
         return None
+    prefix, rest, high = extent
+    low = value.min_items
     made = Distinct(tuple(prefix), rest, comma, low, high, value.origin)
     if low > 1:
         lowering.shared.owed.append(made)

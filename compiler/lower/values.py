@@ -215,32 +215,20 @@ class ValueLowering:
     def array(self, value: ArrayValue, depth: int) -> Expr | None:
         """An array: the prefix one by one, then repeated items."""
         comma = self.punctuation(self.layout.comma)
-        low, high = value.min_items, value.max_items
-        bounds = self.shared.bounds
+        low = value.min_items
         if value.unique:
             inside = distinct_items(self, value, depth, comma)
             return None if inside is None else self._bracketed("[", inside, "]")
         if value.runs:
+            bounds = self.shared.bounds
             most = bounds.items if bounds else None
             inside = items_in_runs(value, lambda v: self.value(v, depth), comma, most)
             return None if inside is None else self._bracketed("[", inside, "]")
-        items = None if value.items is None else self.value(value.items, depth)
-        prefix: list[Expr] = []
-        for member in value.prefix:
-            expr = self.value(member, depth)
-            if expr is None:
-                items = None
-                break
-            prefix.append(expr)
-        if high is None and bounds is not None:
-            high = max(bounds.items, low, len(prefix))
-        if high is not None:
-            prefix = prefix[:high]
-        count = len(prefix)
-        if items is None:
-            high = count if high is None else min(high, count)
-        if high is not None and high < low:
+        extent = self.extent(value, depth)
+        if extent is None:
             return None
+        prefix, items, high = extent
+        count = len(prefix)
         tail: Expr = Sequence(())
         if items is not None and (high is None or high > count):
             more = None if high is None else high - count
@@ -261,6 +249,29 @@ class ValueLowering:
             if at % 16 == 15:  # Long tuples nest in rules, not in the interpreter's stack.
                 tail = self.shared.rules.define(self.shared.names.fresh(self.hint, "tuple"), tail)
         return self._bracketed("[", tail, "]")
+
+    def extent(
+        self, value: ArrayValue, depth: int
+    ) -> tuple[list[Expr], Expr | None, int | None] | None:
+        """The prefix, the items that may follow it, and the most members of all; None where they
+        are fewer than there must be."""
+        bounds = self.shared.bounds
+        high = value.max_items
+        items = None if value.items is None else self.value(value.items, depth)
+        prefix: list[Expr] = []
+        for member in value.prefix:
+            expr = self.value(member, depth)
+            if expr is None:
+                items = None
+                break
+            prefix.append(expr)
+        if high is None and bounds is not None:
+            high = max(bounds.items, value.min_items, len(prefix))
+        if items is None:
+            high = len(prefix) if high is None else min(high, len(prefix))
+        if high is not None and high < value.min_items:
+            return None
+        return (prefix if high is None else prefix[:high]), items, high
 
     def _bracketed(self, opening: str, inside: Expr, closing: str) -> Expr:
         if inside == Sequence(()) or not self.layout.flexible:
