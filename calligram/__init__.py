@@ -16,6 +16,7 @@ from .compiler.errors import (
     SpecError,
     TargetError,
     ToolError,
+    VocabularyError,
 )
 from .compiler.findings import Finding
 from .compiler.ir import Bounds
@@ -48,6 +49,7 @@ __all__ = [
     "Trigger",
     "Verdict",
     "Vocabulary",
+    "VocabularyError",
     "compile_schema",
     "compile_tools",
     "dialects",

@@ -17,6 +17,9 @@ INPUT: Final[Codes] = {
     "not-utf-8": "A file, an argument or a text to read is not UTF-8.",
     "usage": "The command line's arguments make no sense.",
     "internal": "A bug in calligram.",
+    "bench-not-installed": "What a benchmark needs is not installed.",
+    "bench-schema": "A line of schemas to measure holds no schema.",
+    "bench-text": "A text to measure cannot be written in the vocabulary.",
     "demo-data": "The demo's data file has the wrong shape.",
     "demo-not-installed": "The demo's server or model is not installed.",
     "demo-server": "The demo's server did not start, refused a request or broke off.",
@@ -104,6 +107,8 @@ TOOLS: Final[Codes] = {
 }
 
 SCHEMAS: Final[Codes] = {
+    "duplicate-document": "Two documents that differ have one URI.",
+    "invalid-document": "A document for references is no schema, or its URI cannot be one.",
     "invalid-pattern": "Not a regular expression.",
     "invalid-schema": "A keyword's value is not what JSON Schema says.",
     "number-too-large": "A number is beyond what is read exactly.",
@@ -115,7 +120,7 @@ SCHEMAS: Final[Codes] = {
     "too-many-key-classes": "Overlapping patternProperties make too many classes of keys.",
     "unknown-format": "A `format` that is not implemented.",
     "unknown-type": "Not one of the seven JSON types.",
-    "unresolved-reference": "A `$ref` leads nowhere in this document.",
+    "unresolved-reference": "A reference leads nowhere: not in the schema, not in the documents.",
     "unsatisfiable": "No value can match; the message names what clashes.",
     "unsupported-keyword": "A keyword, or this use of it, that cannot be enforced exactly.",
     "unsupported-pattern": "A construct of regular expressions that is not regular.",
@@ -151,8 +156,14 @@ PARSING: Final[Codes] = {
 
 VOCABULARIES: Final[Codes] = {
     "vocabulary-empty": "The vocabulary has no tokens.",
-    "vocabulary-id": "A special, end or padding id is not an id of the vocabulary.",
+    "vocabulary-format": "A file is not of the format it was read as, or is cut off.",
+    "vocabulary-id": "An id is out of range, is given twice, or is no id of the vocabulary.",
+    "vocabulary-kind": "A kind of tokenizer whose tokens have no bytes of their own.",
+    "vocabulary-library": "An optional library that this format needs is not installed.",
+    "vocabulary-no-end": "The vocabulary names no token that ends a text.",
+    "vocabulary-size": "The stated number of logits is smaller than the vocabulary.",
     "vocabulary-tokens": "Tokens are not bytes.",
+    "vocabulary-unreadable": "A vocabulary's file cannot be opened or read.",
 }
 
 CODES: Final[Mapping[str, Codes]] = {

@@ -14,6 +14,7 @@ from .errors import RenderError
 from .findings import Finding
 from .grammar import Expr, Grammar
 from .ir import Bounds, Call, Envelope, SchemaValue
+from .json_schema.documents import Documents
 from .limits import MAX_NESTING, too_deep
 from .lower.layout import Layout
 from .lower.read import ReadLowering
@@ -44,6 +45,7 @@ class CompiledGrammar:
         value: the schema's value, for ``compile_schema``.
         bounds: default bounds; None: lifted.
         key_order: "schema" or "any".
+        documents: what references in the schemas lead to, for validators.
         tool_choice: "required", "auto" or "none"; a named tool or a subset counts as what it says.
     """
 
@@ -59,6 +61,7 @@ class CompiledGrammar:
     findings: Sequence[Finding] = ()
     dropped: tuple[str, ...] = ()
     offered: tuple[str, ...] = ()
+    documents: Documents | None = None
     notes: Sequence[Callable[[], Sequence[Finding]]] = field(default=(), repr=False)
     _kept: list[Recogniser] = field(default_factory=list, init=False, repr=False)
 

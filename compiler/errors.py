@@ -6,6 +6,7 @@ CalligramError
 ├─ SchemaError        a schema that is invalid, unsatisfiable, or uses what is not implemented
 ├─ GrammarError       left recursion, an empty loop, an ambiguous boundary
 ├─ TargetError        what a back end cannot express, by feature and pointer
+├─ VocabularyError    a vocabulary that cannot be read or makes no sense
 ├─ RenderError        calls that cannot be written in the notation (code ``not-carryable``)
 └─ LimitExceeded      a stated limit that stops hostile or oversize input
 """
@@ -55,6 +56,10 @@ class GrammarError(CalligramError):
 
 class TargetError(CalligramError):
     """A target cannot express a feature exactly, and so refuses."""
+
+
+class VocabularyError(CalligramError):
+    """A vocabulary that cannot be read, or makes no sense."""
 
 
 class RenderError(CalligramError):

@@ -139,6 +139,10 @@ class Members:
     to `max_open` (None: no bound) in all. ``order`` "any": keys and open members mixed in every
     order, each key at most once, every required one exactly once. In both the number of all
     members lies within ``min_count..max_count``.
+
+    With `names`, one for each of `open`, an open member is its name and then its `open`: the names
+    are remembered, and they are ``"distinct"``, or ``"ascending"`` in the order of their bytes. No
+    two of `names` have a text in common; names hold no tokens.
     """
 
     keys: tuple[Member, ...]
@@ -149,6 +153,33 @@ class Members:
     min_count: int = 0
     max_count: int | None = None
     origin: Origin = Origin()
+    names: tuple[Expr, ...] = ()
+    memory: OneOf["distinct", "ascending"] = "distinct"
+
+    def __post_init__(self) -> None:
+        assert not self.names or len(self.names) == len(self.open), "a name for each open member"
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """The items of an array, no two of one text, `separator` between two.
+
+    First those of `prefix`, item by item, then any number of `rest` (None: no more); the number of
+    all lies within ``min_count..max_count`` (None: no bound). Items hold no tokens.
+    """
+
+    prefix: tuple[Expr, ...]
+    rest: Expr | None
+    separator: Expr
+    min_count: int = 0
+    max_count: int | None = None
+    origin: Origin = Origin()
+
+    def __post_init__(self) -> None:
+        most = self.max_count
+        assert self.min_count >= 0 and (most is None or self.min_count <= most)
+        if self.rest is None:
+            assert most is not None and most <= len(self.prefix), "every item has its place"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +242,7 @@ Expr: TypeAlias = (
     | RuleRef
     | Regular
     | Members
+    | Distinct
     | Capture
     | Cut
 )
@@ -284,7 +316,9 @@ def children(expr: Expr) -> tuple[Expr, ...]:
         case Repeat(item=item) | Capture(item=item):
             return (item,)
         case Members():
-            return (*(k.body for k in expr.keys), expr.separator, *expr.open)
+            return (*(k.body for k in expr.keys), expr.separator, *expr.open, *expr.names)
+        case Distinct(prefix, rest, separator):
+            return (separator, *prefix, *(() if rest is None else (rest,)))
         case _:
             return ()
 

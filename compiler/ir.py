@@ -160,6 +160,7 @@ class ArrayValue:
     ``min_items``/``max_items`` count all members, the prefix included; ``max_items`` None: the
     schema has no bound. With `runs`, which the whole prefix and no `items` stand before, one run
     follows the other; some run is not empty, and ``min_items`` is what all of them need at least.
+    `unique`: no two members are equal; there are no runs then.
     """
 
     prefix: tuple[Value, ...] = ()
@@ -168,6 +169,7 @@ class ArrayValue:
     max_items: int | None = None
     origin: Origin = Origin()
     runs: tuple[Run, ...] = ()
+    unique: bool = False
 
 
 @dataclass(frozen=True, slots=True)

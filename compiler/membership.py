@@ -106,6 +106,8 @@ def _array(value: ArrayValue, definitions: Mapping[str, Value], instance: list[A
         return False
     if value.max_items is not None and len(instance) > value.max_items:
         return False
+    if value.unique and len({json_key(_exact(member)) for member in instance}) < len(instance):
+        return False
     if value.runs:
         split = len(value.prefix)
         pairs = zip(value.prefix, instance, strict=False)

@@ -15,8 +15,10 @@ from .findings import Finding
 from .grammar import Grammar, Rules
 from .identity import ByIdentity
 from .ir import Bounds, Call, Envelope
+from .json_schema.documents import Documents
 from .json_schema.options import ReadOptions
 from .json_schema.read import read_schema
+from .json_schema.resources import Draft, draft_of
 from .lower.layout import Gaps, Layout
 from .lower.shared import Shared
 from .lower.turn import TurnLowering
@@ -29,6 +31,8 @@ from .tools import ToolDefinition, choose, read_tools
 OnUnsupported: TypeAlias = Literal["error", "relax", "drop-tool"]
 Reasoning: TypeAlias = Literal["allow", "none", "opened"]
 KeyOrder: TypeAlias = Literal["schema", "any"]
+Formats: TypeAlias = Literal["assert", "annotate"]
+UnknownFormats: TypeAlias = Literal["annotate", "refuse"]
 
 _DEFAULT_BOUNDS = Bounds()
 
@@ -51,6 +55,9 @@ def compile_tools(
     max_calls: int | None = None,
     openapi: bool = False,
     whitespace: Literal["flexible"] | None = None,
+    documents: Mapping[str, Any] | None = None,
+    formats: Formats = "assert",
+    unknown_formats: UnknownFormats = "annotate",
 ) -> CompiledGrammar:
     """Compile tool definitions for a dialect.
 
@@ -71,6 +78,11 @@ def compile_tools(
         openapi: ``nullable`` and ``discriminator`` mean what OpenAPI 3.0 says.
         whitespace: "flexible": white space may vary wherever the notation allows; None: the
             dialect's own layout.
+        documents: schemas by URI that references may lead to; each is known by its ``$id`` too.
+            Nothing is ever fetched.
+        formats: "assert" known formats, or "annotate" them: reported, not enforced.
+        unknown_formats: formats that nobody defined are reported ("annotate") or an error
+            ("refuse").
 
     Raises:
         CalligramError: all the problems of the stage that failed, each with its place.
@@ -84,8 +96,11 @@ def compile_tools(
         parallel_tool_calls=(parallel_tool_calls, (True, False)),
         open_objects=(open_objects, (True, False)),
         openapi=(openapi, (True, False)),
+        formats=(formats, ("assert", "annotate")),
+        unknown_formats=(unknown_formats, ("annotate", "refuse")),
     )
     _check_bounds(bounds)
+    known = Documents(documents)
     if max_calls is not None and (type(max_calls) is not int or max_calls < 1):
         message = f"max_calls must be a whole number of at least 1, not {max_calls!r}"
         raise ToolError.at("invalid-option", message)
@@ -97,6 +112,9 @@ def compile_tools(
         arguments=True,
         on_unsupported="relax" if on_unsupported == "relax" else "error",
         openapi=openapi,
+        documents=known,
+        formats=formats,
+        unknown_formats=unknown_formats,
     )
     calls, dropped = _read_calls(choice.tools, options, on_unsupported, findings)
     most = max_calls if max_calls is not None else (bounds.calls if bounds else None)
@@ -123,6 +141,7 @@ def compile_tools(
         findings=findings,
         dropped=dropped,
         offered=tuple(d.name for d in definitions),
+        documents=known,
         notes=(lambda: bounds_findings(calls, bounds, key_order),),
     )
 
@@ -174,6 +193,11 @@ def _read_calls(
     return tuple(calls), tuple(dropped)
 
 
+def _has_draft_4(*schemas: object) -> bool:
+    """Is one of the documents written for draft 4?"""
+    return any(isinstance(s, dict) and draft_of(s.get("$schema")) == Draft.DRAFT_4 for s in schemas)
+
+
 def compile_schema(
     schema: Any,
     whitespace: Literal["flexible", "exact"] = "flexible",
@@ -181,14 +205,20 @@ def compile_schema(
     bounds: Bounds | None = None,
     on_unsupported: Literal["error", "relax"] = "error",
     openapi: bool = False,
+    documents: Mapping[str, Any] | None = None,
+    formats: Formats = "assert",
+    unknown_formats: UnknownFormats = "annotate",
 ) -> CompiledGrammar:
     """Compile a JSON Schema: the texts are single JSON values, without an envelope.
 
-    Objects are open unless they say no, as the specification has it, and 1.0 counts as an integer.
+    Objects are open unless they say no, as the specification has it, and 1.0 counts as an integer,
+    but for draft 4, where an integer has no fraction.
 
     Args:
         whitespace: "flexible": JSON white space between tokens, up to ``bounds.whitespace`` a gap;
             "exact": ``", "`` and ``": "``.
+        documents, formats, unknown_formats, openapi, bounds, key_order: as in
+            :func:`compile_tools`.
 
     Raises:
         SchemaError: all the problems of the schema, each with its pointer.
@@ -198,18 +228,31 @@ def compile_schema(
         key_order=(key_order, ("schema", "any")),
         on_unsupported=(on_unsupported, ("error", "relax")),
         openapi=(openapi, (True, False)),
+        formats=(formats, ("assert", "annotate")),
+        unknown_formats=(unknown_formats, ("annotate", "refuse")),
     )
     _check_bounds(bounds)
+    known = Documents(documents)
     findings: list[Finding] = []
     origin = Origin()
-    options = ReadOptions(on_unsupported=on_unsupported, openapi=openapi)
+    options = ReadOptions(
+        on_unsupported=on_unsupported,
+        openapi=openapi,
+        documents=known,
+        formats=formats,
+        unknown_formats=unknown_formats,
+    )
     value = read_schema(schema, origin=origin, options=options, findings=findings)
     whole = Call("", value, schema, origin)
     gap = (bounds.whitespace if bounds else None) if whitespace == "flexible" else 0
-    layout = Layout("json", whitespace=gap, float_integers=True)
+    floats = not _has_draft_4(schema, *(documents or {}).values())
+    layout = Layout("json", whitespace=gap, float_integers=floats)
     shared = Shared(Rules(), bounds, key_order)
     lowering = ValueLowering(shared, layout, value.definitions, "value")
     start = lowering.value(value.value, lowering.depth)
+    shared.find_owed()
+    if shared.problems:
+        raise SchemaError(dict.fromkeys(shared.problems))
     if start is None:
         raise SchemaError.at("unsatisfiable", "no JSON value satisfies the schema", origin)
     return CompiledGrammar(
@@ -222,6 +265,7 @@ def compile_schema(
         value=value,
         layout=layout,
         findings=findings,
+        documents=known,
         notes=(lambda: bounds_findings((whole,), bounds, key_order),),
     )
 

@@ -7,21 +7,18 @@ OpenAI (``{"type": "function", "function": {name, description, parameters}}``, a
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, Literal, NoReturn, TypeAlias
 
 from .errors import LimitExceeded, ToolError
+from .json_text import read_json
 from .origin import Origin, Problem, did_you_mean
 
 Kind: TypeAlias = Literal["required", "auto", "none"]
 
-MAX_TEXT = 64 * 1024 * 1024
 MAX_TOOLS = 10_000
-# Digits of a number in JSON text; longer ones would take quadratic time to read.
-MAX_NUMBER_DIGITS = 1000
 
 _SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
 _KNOWN_KEYS = frozenset((
@@ -66,7 +63,7 @@ def read_tools(tools: object) -> tuple[ToolDefinition, ...]:
         LimitExceeded: more than 10,000 tools, 64 MiB of text, numbers of 1,000 digits.
     """
     if isinstance(tools, (str, bytes, bytearray)):
-        tools = _read_json(tools)
+        tools = read_json(tools, "tool definitions")
     entries = _entries(tools)
     if len(entries) > MAX_TOOLS:
         raise LimitExceeded.at("too-many-tools", f"more than {MAX_TOOLS} tools")
@@ -261,71 +258,6 @@ def _unknown_choice(choice: object) -> NoReturn:
         or 'it is "required", "auto", "none", {"type": "function", "function": {"name": …}}, or '
         "a subset of the tools",
     )
-
-
-# -- JSON text
-
-
-def _read_json(text: str | bytes | bytearray) -> object:
-    """JSON text with exact numbers; duplicate keys and NaN are refused."""
-    if len(text) > MAX_TEXT:
-        raise LimitExceeded.at("text-too-large", f"more than {MAX_TEXT} bytes of tool definitions")
-    if not isinstance(text, str):
-        try:
-            text = bytes(text).decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            _fail("invalid-json", f"tool definitions are not UTF-8: byte {error.start} is invalid")
-    try:
-        return json.loads(
-            text.removeprefix("\ufeff"),
-            parse_int=_whole,
-            parse_float=_decimal,
-            parse_constant=_no_constant,
-            object_pairs_hook=_no_duplicates,
-        )
-    except json.JSONDecodeError as error:
-        reason = error.msg[:1].lower() + error.msg[1:]
-        raise ToolError.at(
-            "invalid-json", f"tool definitions are no JSON: {reason}",
-            Origin(line=error.lineno, column=error.colno),
-        ) from None  # fmt: skip
-    except RecursionError:
-        raise LimitExceeded.at("text-too-deep", "tool definitions nest too deep") from None
-
-
-def _whole(text: str) -> int:
-    if len(text) > MAX_NUMBER_DIGITS:
-        raise LimitExceeded.at("number-too-large", f"a number of {len(text)} digits")
-    return int(text)
-
-
-def _decimal(text: str) -> Decimal:
-    if len(text) > MAX_NUMBER_DIGITS:
-        raise LimitExceeded.at("number-too-large", f"a number of {len(text)} digits")
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        # An exponent that Decimal itself cannot hold.
-        raise LimitExceeded.at("number-too-large", f"the number {text}") from None
-
-
-def _no_constant(text: str) -> NoReturn:
-    _fail("invalid-json", f"tool definitions are no JSON: {text} is no number")
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        seen: set[str] = set()
-        for key in _keys(pairs):
-            if key in seen:
-                _fail("invalid-json", f"the key '{key}' stands twice in one object")
-            seen.add(key)
-    return made
-
-
-def _keys(pairs: list[tuple[str, Any]]) -> Iterator[str]:
-    return (key for key, _ in pairs)
 
 
 def _kind(value: object) -> str:

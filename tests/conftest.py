@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Iterator
 
@@ -20,6 +21,9 @@ settings.register_profile(
 )
 settings.load_profile("search" if "CALLIGRAM_FUZZ" in os.environ else "steady")
 
+# `make test-torch` brings what these need, into an environment of its own.
+collect_ignore = [] if importlib.util.find_spec("transformers") else ["with_torch"]
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Options of this suite."""
@@ -31,6 +35,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="record what each schema of tests/baseline/ comes to now",
     )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_cache() -> Iterator[None]:
+    """Nothing is kept in the home of whoever runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CALLIGRAM_CACHE_DIR", "")
+        yield
 
 
 @pytest.fixture(scope="session")

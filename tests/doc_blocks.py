@@ -76,6 +76,7 @@ class Workspace:
             "PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(ROOT),
             "COLUMNS": "100",
+            "CALLIGRAM_CACHE_DIR": "",
         }
 
     def write(self, block: Block) -> None:

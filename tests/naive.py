@@ -12,6 +12,7 @@ from calligram.compiler.grammar import (
     Chars,
     Choice,
     Cut,
+    Distinct,
     Expr,
     Grammar,
     Literal,
@@ -75,6 +76,8 @@ class Matcher:
                 return self._regular(expr, at)
             case Members():
                 return self._members(expr, at)
+            case Distinct():
+                return self._distinct(expr, at)
         assert_never(expr)
 
     def after(self, starts: Ends, expr: Expr) -> Ends:
@@ -112,27 +115,68 @@ class Matcher:
     def _members(self, node: Members, at: int) -> Ends:
         """All ways to go on, as (position, keys used, open members used)."""
         found = set()
-        queue: list[tuple[int, tuple[int, ...], int]] = [(at, (), 0)]
+        queue: list[tuple[int, tuple[int, ...], int, frozenset[str]]] = [(at, (), 0, frozenset())]
         seen = set(queue)
-        for position, used, opened in queue:
+        for position, used, opened, names in queue:
             total = len(used) + opened
             complete = all(not k.required or i in used for i, k in enumerate(node.keys))
             if complete and total >= node.min_count and total <= _bound(node.max_count):
                 found.add(position)
             before = self.ends(node.separator, position) if total else frozenset({position})
             following = [
-                (end, tuple(sorted((*used, i))), opened)
+                (end, tuple(sorted((*used, i))), opened, names)
                 for i, key in enumerate(node.keys)
                 if i not in used and self._in_order(node, used, opened, i)
                 for end in self.after(before, key.body)
             ]
             if opened < _bound(node.max_open) and (node.order == "any" or complete):
-                for body in node.open:
-                    following += [(end, used, opened + 1) for end in self.after(before, body)]
+                for which, body in enumerate(node.open):
+                    for start in before:
+                        following += [
+                            (end, used, opened + 1, after)
+                            for begun, after in self._named(node, which, start, names)
+                            for end in self.ends(body, begun)
+                        ]
             for state in following:
                 if state not in seen and total < len(self.text) + len(node.keys) + 2:
                     seen.add(state)
                     queue.append(state)
+        return frozenset(found)
+
+    def _named(
+        self, node: Members, which: int, at: int, names: frozenset[str]
+    ) -> list[tuple[int, frozenset[str]]]:
+        """Where the name of an open member may end, with the names to remember behind it."""
+        if not node.names:
+            return [(at, names)]
+        found = []
+        for end in self.ends(node.names[which], at):
+            name = self.text[at:end]
+            if node.memory == "distinct" and name not in names:
+                found.append((end, names | {name}))
+            elif node.memory == "ascending" and all(n.encode() < name.encode() for n in names):
+                found.append((end, frozenset({name})))
+        return found
+
+    def _distinct(self, node: Distinct, at: int) -> Ends:
+        """All ways to go on, as (position, items so far)."""
+        found = set()
+        queue: list[tuple[int, tuple[str, ...]]] = [(at, ())]
+        seen = set(queue)
+        for position, items in queue:
+            count = len(items)
+            if count >= node.min_count:
+                found.add(position)
+            item = node.prefix[count] if count < len(node.prefix) else node.rest
+            if item is None or count >= _bound(node.max_count):
+                continue
+            before = self.ends(node.separator, position) if count else frozenset({position})
+            for start in before:
+                for end in self.ends(item, start):
+                    state = (end, (*items, self.text[start:end]))
+                    if self.text[start:end] not in items and state not in seen:
+                        seen.add(state)
+                        queue.append(state)
         return frozenset(found)
 
     def _in_order(self, node: Members, used: tuple[int, ...], opened: int, key: int) -> bool:

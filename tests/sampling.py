@@ -15,10 +15,12 @@ from typing import assert_never
 from calligram.compiler.automaton.liveness import liveness
 from calligram.compiler.automaton.members import MembersPlan
 from calligram.compiler.grammar import (
+    EMPTY,
     Capture,
     Chars,
     Choice,
     Cut,
+    Distinct,
     Expr,
     Literal,
     Machine,
@@ -53,6 +55,10 @@ def dice(*names: object) -> Random:
     return Random(f"{SEED}/{names}")
 
 
+class Stuck(Exception):
+    """Distinct texts are owed, and drawing at random did not find them."""
+
+
 class Sampler:
     """Draws texts of the rules' expressions.
 
@@ -75,10 +81,15 @@ class Sampler:
 
     def text(self, start: Expr) -> str:
         """One text of `start`."""
-        self._fuel = self.random.choice((self.size // 8, self.size // 2, self.size))
-        self._out = []
-        self._walk(start)
-        return "".join(self._out)
+        for _ in range(20):
+            self._fuel = self.random.choice((self.size // 8, self.size // 2, self.size))
+            self._out = []
+            try:
+                self._walk(start)
+                return "".join(self._out)
+            except Stuck:
+                pass
+        raise Stuck
 
     def texts(self, start: Expr, count: int) -> list[str]:
         """Distinct texts, as many as were found in three times `count` draws, up to `count`."""
@@ -118,6 +129,8 @@ class Sampler:
                 self._regular(expr)
             case Members():
                 self._members(expr)
+            case Distinct():
+                self._distinct(expr)
             case _:
                 assert_never(expr)
 
@@ -175,6 +188,12 @@ class Sampler:
                 return self._heights.get(name, INFINITE)
             case Capture(item=item):
                 return self._lowest(item)
+            case Distinct(prefix, rest, separator):
+                owed = [self._lowest(i) for i in prefix[: expr.min_count]]
+                if expr.min_count > len(prefix) and rest is not None:
+                    owed.append(self._lowest(rest))
+                joint = [self._lowest(separator)] if expr.min_count > 1 else []
+                return max([*owed, *joint], default=0)
             case Members(keys, separator, opened):
                 owed = [self._lowest(k.body) for k in keys if k.required]
                 optional = [self._lowest(k.body) for k in keys if not k.required]
@@ -249,11 +268,16 @@ class Sampler:
             plan = self._plans[id(node)] = MembersPlan(node)
             self._kept.append(node)
         state = plan.start
+        names: set[str] = set()
+        tries = 0
         stop = self.random.choice((0.0, 0.2, 0.6))
         while True:
             done = plan.may_end(state)
             if done and (self._fuel <= 0 or self.random.random() < stop):
                 return
+            tries += 1
+            if tries > 1000:
+                raise Stuck
             ways = plan.candidates(state)
             if not ways:
                 assert done
@@ -262,11 +286,55 @@ class Sampler:
                 body, following = self.random.choice(ways)
             else:
                 body, following = min(ways, key=lambda way: self._height(way[0]))
+            which = next((i for i, opened in enumerate(node.open) if opened is body), None)
+            before = len(self._out)
             if plan.needs_separator(state):
                 self._walk(node.separator)
+            if node.names and which is not None:
+                name = self._new(node.names[which], names, node.memory == "ascending")
+                if name is None:
+                    if done:
+                        del self._out[before:]
+                        return
+                    continue
+                names.add(name)
             self._walk(body)
             self._fuel -= 3
             state = following
+
+    def _distinct(self, node: Distinct) -> None:
+        texts: set[str] = set()
+        most = self._times(
+            node.prefix[0] if node.prefix else node.rest or EMPTY, node.min_count, node.max_count
+        )
+        for count in range(most):
+            item = node.prefix[count] if count < len(node.prefix) else node.rest
+            assert item is not None
+            before = len(self._out)
+            if count:
+                self._walk(node.separator)
+            text = self._new(item, texts, False)
+            if text is None:
+                del self._out[before:]
+                if count >= node.min_count:
+                    return
+                raise Stuck
+            texts.add(text)
+
+    def _new(self, item: Expr, texts: set[str], ascending: bool) -> str | None:
+        """Say a text of `item` that is none of `texts` (or comes behind them), if one is found."""
+        before = len(self._out)
+        for attempt in range(40):
+            if attempt:
+                self._fuel = max(self._fuel, attempt)
+            self._walk(item)
+            text = "".join(self._out[before:])
+            if text not in texts and not (
+                ascending and any(t.encode() > text.encode() for t in texts)
+            ):
+                return text
+            del self._out[before:]
+        return None
 
 
 def _shortest_ways(machine: Machine, most: int) -> dict[tuple[int, int], tuple[int, int, int, int]]:

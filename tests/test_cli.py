@@ -165,7 +165,12 @@ MIXED = [
             }
         },
     },
-    {"name": "unsupported", "input_schema": {"properties": {"a": {"uniqueItems": True}}}},
+    {
+        "name": "unsupported",
+        "input_schema": {
+            "properties": {"a": {"type": "array", "contains": {"const": 1}, "uniqueItems": True}}
+        },
+    },
     {"name": "broken", "input_schema": {"properties": {"b": False}, "required": ["b"]}},
 ]
 

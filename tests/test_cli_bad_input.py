@@ -117,7 +117,8 @@ def test_hints_name_options(words: str, spelled: str) -> None:
 
 
 def test_an_unsupported_keyword_hints_at_the_option(tmp_path: Path) -> None:
-    schema = {"type": "object", "properties": {"a": {"uniqueItems": True}}}
+    listed = {"type": "array", "contains": {"const": 1}, "uniqueItems": True}
+    schema = {"type": "object", "properties": {"a": listed}}
     file = write(tmp_path / "tools.json", one_tool(schema))
     result = run("compile", "--tools", file, "--dialect", DIALECT)
     assert result.code == 3 and "--on-unsupported relax" in result.err

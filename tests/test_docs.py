@@ -108,13 +108,17 @@ def generator() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["reference/cli.md", "reference/errors.md", "reference/api.md"])
+@pytest.mark.parametrize(
+    "name",
+    ["reference/cli.md", "reference/errors.md", "reference/api.md", "reference/keywords.md"],
+)
 def test_generated_pages_are_current(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     page = {
         "reference/cli.md": "cli_page",
         "reference/errors.md": "errors_page",
         "reference/api.md": "api_page",
+        "reference/keywords.md": "keywords_page",
     }[name]
     wanted = getattr(generator(), page)().rstrip("\n") + "\n"
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == wanted, "run `make docs`"

@@ -22,6 +22,7 @@ ERRORS = (
     "SpecError",
     "TargetError",
     "ToolError",
+    "VocabularyError",
 )
 TOOL = {"name": "ping", "input_schema": {"type": "object", "properties": {}}}
 
@@ -60,12 +61,22 @@ def test_compile_tools_takes_the_documented_options() -> None:
         "max_calls": None,
         "openapi": False,
         "whitespace": None,
+        "documents": None,
+        "formats": "assert",
+        "unknown_formats": "annotate",
     }
 
 
 def test_compile_schema_takes_the_documented_options() -> None:
     found = parameters(calligram.compile_schema)
-    wanted = {"whitespace": "flexible", "key_order": "schema", "bounds": None}
+    wanted = {
+        "whitespace": "flexible",
+        "key_order": "schema",
+        "bounds": None,
+        "documents": None,
+        "formats": "assert",
+        "unknown_formats": "annotate",
+    }
     assert list(found)[0] == "schema"
     assert {name: found[name] for name in wanted} == wanted
 

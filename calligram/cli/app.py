@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
+from .bench_command import bench_app
 from .check_command import check
 from .compile_command import compile_command
 from .dialects_commands import dialects_app
@@ -15,6 +16,7 @@ from .files import write_out
 from .parse_command import parse
 from .report_command import report
 from .run import run
+from .vocabulary_command import vocabulary
 
 app = typer.Typer(
     name="calligram",
@@ -29,7 +31,9 @@ app.command("compile")(compile_command)
 app.command("check")(check)
 app.command("parse")(parse)
 app.command("report")(report)
+app.command("vocabulary")(vocabulary)
 app.add_typer(dialects_app, name="dialects")
+app.add_typer(bench_app, name="bench")
 
 
 def _print_version(wanted: bool) -> None:

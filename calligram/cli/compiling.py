@@ -7,6 +7,7 @@ import sys
 from .. import compile_tools
 from ..compiler.compiled import CompiledGrammar
 from ..compiler.errors import CalligramError, SpecError
+from .documents import read_documents
 from .files import read_text, shown
 from .options import CompileOptions, parse_bounds
 from .problems import named, visible
@@ -20,6 +21,7 @@ def compile_grammar(options: CompileOptions, as_json: bool) -> CompiledGrammar:
     """
     bounds = parse_bounds(options.bounds)
     text = read_text(options.tools)
+    documents = read_documents(options.document or ())
     try:
         grammar = compile_tools(
             text,
@@ -33,12 +35,15 @@ def compile_grammar(options: CompileOptions, as_json: bool) -> CompiledGrammar:
             open_objects=options.open_objects,
             max_calls=options.max_calls,
             openapi=options.openapi,
+            documents=documents.schemas,
+            formats=options.formats,
+            unknown_formats=options.unknown_formats,
             whitespace=None if options.whitespace == "exact" else options.whitespace,
         )
     except SpecError:
         raise
     except CalligramError as error:
-        raise type(error)(named(error.problems, shown(options.tools))) from None
+        raise type(error)(named(documents.located(error.problems), shown(options.tools))) from None
     if not as_json:
         for name, reason in left_out(grammar).items():
             sys.stderr.write(visible(f"left out: {name} ({reason})") + "\n")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ..compiler.errors import CalligramError, SpecError, ToolError
+from ..bench.vocabularies import BenchError
+from ..compiler.errors import CalligramError, SpecError, ToolError, VocabularyError
 
 
 class ExitCode(IntEnum):
@@ -24,7 +25,7 @@ MEANING = {
     ExitCode.REFUSED: "`check` refused the text, `parse` met problems or a cut-off text, "
     "`dialects lint` found errors.",
     ExitCode.INPUT: "Wrong usage, or input that cannot be read: no such file, not UTF-8, not JSON, "
-    "a broken spec, broken tool definitions.",
+    "a broken spec, broken tool definitions, a vocabulary's file that is none.",
     ExitCode.CANNOT_COMPILE: "The input was read, but no exact grammar can be made of it: an "
     "unsupported or unsatisfiable schema, a feature the target lacks, a limit.",
     ExitCode.INTERNAL: "A bug in calligram. Set CALLIGRAM_DEBUG=1 to see where.",
@@ -35,7 +36,8 @@ MEANING = {
 
 def exit_code_of(error: CalligramError) -> ExitCode:
     """The exit code for an error that stops a command."""
-    if isinstance(error, (InputError, SpecError, ToolError)):
+    wrong_input = (BenchError, InputError, SpecError, ToolError, VocabularyError)
+    if isinstance(error, wrong_input):
         return ExitCode.INPUT
     return ExitCode.CANNOT_COMPILE
 

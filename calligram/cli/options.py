@@ -69,6 +69,23 @@ class CompileOptions:
     openapi: Annotated[
         bool, typer.Option("--openapi", help="Read `nullable` and `discriminator` as OpenAPI does.")
     ] = False
+    document: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--document",
+            metavar="[URI=]FILE",
+            help="A schema that references may lead to, as JSON, named by the URI or its own "
+            "`$id`; repeatable. Nothing is ever fetched.",
+        ),
+    ] = None
+    formats: Annotated[
+        Literal["assert", "annotate"],
+        typer.Option(help="Enforce formats that are known, or only report them."),
+    ] = "assert"
+    unknown_formats: Annotated[
+        Literal["annotate", "refuse"],
+        typer.Option(help="Report formats that nobody defined, or refuse them."),
+    ] = "annotate"
     bounds: Annotated[
         str | None,
         typer.Option(

@@ -13,7 +13,10 @@ from rich.text import Text
 
 from ..compiler.origin import Origin, Problem
 
-ARGUMENTS = "tool_choice|reasoning|key_order|on_unsupported|open_objects|openapi|whitespace"
+ARGUMENTS = (
+    "tool_choice|reasoning|key_order|on_unsupported|open_objects|openapi|whitespace|formats|"
+    "unknown_formats"
+)
 STYLE = {"error": "bold red", "warning": "bold yellow", "note": "bold blue"}
 
 
@@ -46,13 +49,15 @@ def line_of(problem: Problem) -> str:
 def as_options(words: str) -> str:
     """`words` with arguments of ``compile_tools`` spelled as the options of the commands.
 
-    ``on_unsupported="relax"`` becomes ``--on-unsupported relax``, ``openapi=True`` ``--openapi``.
+    ``on_unsupported="relax"`` becomes ``--on-unsupported relax``, ``openapi=True`` ``--openapi``,
+    ``documents={"URI": …}`` ``--document URI=FILE``.
     """
 
     def option(match: re.Match[str]) -> str:
         name = match[1].replace("_", "-")
         return f"--{name}" if match[2] == "True" else f"--{name} {match[3]}"
 
+    words = re.sub(r'\bdocuments=\{"([^"]*)": …\}', r"--document \1=FILE", words)
     return re.sub(rf"""\b({ARGUMENTS})=(True\b|"([\w-]+)")""", option, words)
 
 

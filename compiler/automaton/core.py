@@ -20,6 +20,7 @@ from ..grammar import (
     Chars,
     Choice,
     Cut,
+    Distinct,
     Expr,
     Literal,
     Machine,
@@ -32,6 +33,7 @@ from ..grammar import (
     Slot,
     Token,
 )
+from .distinct import BETWEEN, INSIDE, NEXT, PENDING, Remembering
 from .liveness import liveness
 from .members import MembersPlan
 from .utf8 import byte_sequences
@@ -79,6 +81,7 @@ class Core:
             is read as the single symbol ``TOKEN_BASE + id``, not as bytes.
         captures: whether arcs carry capture events; without, a capture is just its item.
         max_cells: the most continuations to intern before :class:`LimitExceeded` is raised.
+        remember: without, items and keys that must differ need not.
     """
 
     def __init__(
@@ -88,6 +91,7 @@ class Core:
         captures: bool = False,
         specials: Mapping[str, int] | None = None,
         max_cells: int = 4_000_000,
+        remember: bool = True,
     ) -> None:
         self.rules = rules
         self.captures = captures
@@ -101,6 +105,9 @@ class Core:
         self._ids: dict[tuple[Head, int], int] = {}
         self._expansions: dict[int, Expansion] = {END: Expansion((), ())}
         self._plans: dict[int, MembersPlan] = {}
+        self.remembering = Remembering(self, remember)
+        self.is_pending = self.remembering.is_pending
+        self.read = self.remembering.read
 
     # Interning ------------------------------------------------------------------------------
 
@@ -118,25 +125,27 @@ class Core:
                 case Repeat(item, low, high):
                     if high == 0:
                         return tail
-                    return self._cell((REPEAT, self._expr(item), low, high), tail)
+                    return self.cell((REPEAT, self.index(item), low, high), tail)
                 case Regular():
-                    index = self._expr(expr)
+                    index = self.index(expr)
                     need, left = self._window(index, 0, expr.min, expr.max)
                     if liveness(expr.machine).live(0, need, left):
-                        return self._cell((REGULAR, index, 0, need, left), tail)
+                        return self.cell((REGULAR, index, 0, need, left), tail)
                     break
                 case _:
                     break
-        return self._cell((EXPR, self._expr(expr)), tail)
+        return self.cell((EXPR, self.index(expr)), tail)
 
-    def _expr(self, expr: Expr) -> int:
+    def index(self, expr: Expr) -> int:
+        """The number of an expression."""
         index = self._expr_index.get(id(expr))
         if index is None:
             index = self._expr_index[id(expr)] = len(self.exprs)
             self.exprs.append(expr)  # Kept alive, so its id stays its own.
         return index
 
-    def _cell(self, head: Head, tail: int) -> int:
+    def cell(self, head: Head, tail: int) -> int:
+        """The continuation of a head and a tail."""
         key = (head, tail)
         cell = self._ids.get(key)
         if cell is None:
@@ -149,6 +158,12 @@ class Core:
             cell = self._ids[key] = len(self._cells)
             self._cells.append(key)
         return cell
+
+    def moved(self, head: Head, core: Core) -> Head:
+        """The same head in another core over the same rules."""
+        if head[0] in (BYTES, RANGES, CLOSE):
+            return head
+        return (head[0], core.index(self.exprs[head[1]]), *head[2:])
 
     @property
     def size(self) -> int:
@@ -175,18 +190,18 @@ class Core:
 
     def literal_cell(self, data: bytes, at: int, tail: int) -> int:
         """The continuation with `at` bytes of a literal read."""
-        return self._cell((BYTES, data, at), tail) if at < len(data) else tail
+        return self.cell((BYTES, data, at), tail) if at < len(data) else tail
 
     def repeat_cell(self, index: int, need: int, left: int | None, tail: int) -> int:
         """The continuation that repeats an expression, by its number."""
-        return self._cell((REPEAT, index, need, left), tail) if left != 0 else tail
+        return self.cell((REPEAT, index, need, left), tail) if left != 0 else tail
 
     def regular_cell(self, index: int, state: int, need: int, left: int | None, tail: int) -> int:
         """The continuation in a state of a regular text, by the number of its expression."""
         if not self.machine(index).transitions[state]:
             return self.settled(tail)
         window = self._window(index, state, need, left)
-        return self._cell((REGULAR, index, state, *window), tail)
+        return self.cell((REGULAR, index, state, *window), tail)
 
     # Looking inside, for diagnostics ----------------------------------------------------------
 
@@ -287,13 +302,13 @@ class Core:
             byte = data[at]
             after = self.settled(tail)
             if at + 1 < len(data):
-                after = self._cell((BYTES, data, at + 1), tail)
+                after = self.cell((BYTES, data, at + 1), tail)
             arcs.append(Arc(byte, byte, after, events))
         elif kind == RANGES:
             low, high = head[1]
             after = self.settled(tail)
             if len(head) > 2:
-                after = self._cell((RANGES, *head[2:]), tail)
+                after = self.cell((RANGES, *head[2:]), tail)
             arcs.append(Arc(low, high, after, events))
         elif kind == SEQ:
             _, index, at = head
@@ -305,6 +320,9 @@ class Core:
         elif kind == REGULAR:
             _, index, state, need, left = head
             self._regular(index, state, need, left, tail, events, arcs, stack)
+        elif kind in (BETWEEN, NEXT, INSIDE, PENDING):
+            opened = self.remembering.open(head, tail, events, stack)
+            arcs.extend(Arc(*arc) for arc in opened)
         elif kind in (MEMBERS, MEMBER):
             for nxt in reversed(self._members(head, tail)):
                 stack.append((nxt, events))
@@ -328,34 +346,40 @@ class Core:
                     stack.append((self.continuation(Literal(text), tail), events))
             case Literal(text) | Token(text):
                 data = text.encode("utf-8")
-                stack.append((self._cell((BYTES, data, 0), tail) if data else tail, events))
+                stack.append((self.cell((BYTES, data, 0), tail) if data else tail, events))
             case Chars(ranges):
                 for first, *rest in byte_sequences(ranges):
-                    after = self._cell((RANGES, *rest), tail) if rest else self.settled(tail)
+                    after = self.cell((RANGES, *rest), tail) if rest else self.settled(tail)
                     arcs.append(Arc(*first, after, events))
             case Sequence(items):
-                index = self._expr(expr)
+                index = self.index(expr)
                 stack.append((self._sequence(index, 0, tail) if items else tail, events))
             case Choice(options):
                 for option in reversed(options):
                     stack.append((self.continuation(option, tail), events))
             case Repeat(item, low, high):
-                index = self._expr(item)
+                index = self.index(item)
                 for nxt in reversed(self._repeat(index, low, high, tail)):
                     stack.append((nxt, events))
             case RuleRef(name):
                 stack.append((self.continuation(self.rules[name], tail), events))
             case Regular():
                 self._regular_start(expr, tail, events, arcs, stack)
+            case Distinct():
+                head = self.remembering.start(self.index(expr))
+                stack.append((self.cell(head, tail), events))
+            case Members() if expr.names:
+                head = self.remembering.start(self.index(expr))
+                stack.append((self.cell(head, tail), events))
             case Members():
-                index = self._expr(expr)
+                index = self.index(expr)
                 self._plans.setdefault(index, MembersPlan(expr))
                 start = self._plans[index].start
                 for nxt in reversed(self._members((MEMBERS, index, start), tail)):
                     stack.append((nxt, events))
             case Capture(slot, item) if self.captures:
                 number = self.slot(slot) + 1
-                closed = self._cell((CLOSE, number - 1), tail)
+                closed = self.cell((CLOSE, number - 1), tail)
                 stack.append((self.continuation(item, closed), (*events, number)))
             case Capture(_, item):
                 stack.append((self.continuation(item, tail), events))
@@ -377,7 +401,7 @@ class Core:
         expr = self.exprs[index]
         assert isinstance(expr, Sequence)
         if at + 1 < len(expr.items):
-            tail = self._cell((SEQ, index, at + 1), tail)
+            tail = self.cell((SEQ, index, at + 1), tail)
         return self.continuation(expr.items[at], tail)
 
     def _repeat(self, index: int, need: int, left: int | None, tail: int) -> list[int]:
@@ -388,8 +412,8 @@ class Core:
             after = tail
             if left != 1:
                 left = None if left is None else left - 1
-                after = self._cell((REPEAT, index, fewer, left), tail)
-            out.append(self._cell((EXPR, index), after))
+                after = self.cell((REPEAT, index, fewer, left), tail)
+            out.append(self.cell((EXPR, index), after))
         if need <= 0:
             out.append(tail)
         return out
@@ -402,7 +426,7 @@ class Core:
         arcs: list[Arc],
         stack: Pending,
     ) -> None:
-        index = self._expr(expr)
+        index = self.index(expr)
         need, left = self._window(index, 0, expr.min, expr.max)
         if liveness(expr.machine).live(0, need, left):
             self._regular(index, 0, need, left, tail, events, arcs, stack)
@@ -443,11 +467,11 @@ class Core:
                 continue
             window = self._window(index, target, wanted, rest)
             if machine.transitions[target]:
-                after = self._cell((REGULAR, index, target, *window), tail)
+                after = self.cell((REGULAR, index, target, *window), tail)
             else:
                 after = self.settled(tail)
             for first, *more in byte_sequences(((low, high),)):
-                nxt = self._cell((RANGES, *more), after) if more else after
+                nxt = self.cell((RANGES, *more), after) if more else after
                 arcs.append(Arc(*first, nxt, events))
         if state in machine.accepting and need <= 0:
             stack.append((tail, events))
@@ -464,11 +488,11 @@ class Core:
         members = plan.candidates(state)
         if members:
             if kind == MEMBERS and plan.needs_separator(state):
-                after = self._cell((MEMBER, index, state), tail)
+                after = self.cell((MEMBER, index, state), tail)
                 out.append(self.continuation(expr.separator, after))
             else:
                 for body, nxt in members:
-                    after = self._cell((MEMBERS, index, nxt), tail)
+                    after = self.cell((MEMBERS, index, nxt), tail)
                     out.append(self.continuation(body, after))
         if kind == MEMBERS and plan.may_end(state):
             out.append(tail)

@@ -10,8 +10,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
-from ..grammar import Chars, Expr, Machine, Members, RuleRef, Token, children
-from .core import BYTES, END, REGULAR, REPEAT, TOKEN_BASE, Arc, Core, Event, Head, Pending
+from ..grammar import Chars, Distinct, Expr, Machine, Members, RuleRef, Token, children
+from .core import BYTES, END, REGULAR, REPEAT, TOKEN_BASE, Arc, Core, Event, Pending
+from .distinct import INSIDE
 from .liveness import liveness
 from .utf8 import byte_sequences
 
@@ -35,18 +36,21 @@ class Loop(NamedTuple):
     """A place inside a loop that no byte can both go on in and leave.
 
     body: what is repeated, an expression; or the machine that is walked.
-    index: the number of the expression in the core.
+    number: that of the expression in the core.
     state: the machine's state; 0 for an expression.
     need, left: items (a machine's counts) still wanted, and allowed (None: any number).
     tail: the continuation behind the loop.
+    item: inside an item that is remembered but whose text is unknown: the continuation of this
+        place, and the loop of the item itself. None elsewhere.
     """
 
     body: Expr | Machine
-    index: int
+    number: int
     state: int
     need: int
     left: int | None
     tail: int
+    item: tuple[int, Loop] | None = None
 
 
 class Front(NamedTuple):
@@ -102,7 +106,7 @@ class Fronts:
                 _, data, at = head
                 literals.append(LiteralFront(data[at:], data, at, core.settled(tail)))
                 continue
-            if kind in (REPEAT, REGULAR):
+            if kind in (REPEAT, REGULAR, INSIDE):
                 loop = self.loop(here)
                 if loop is not None:
                     loops.append(loop)
@@ -135,6 +139,17 @@ class Fronts:
                     found.append(loop.tail)
         return found
 
+    def step(self, cells: tuple[int, ...], byte: int) -> tuple[int, ...]:
+        """The continuations that one byte (or special token) leads to, sorted."""
+        core = self.core
+        targets = {
+            core.read(arc.target, byte)
+            for cell in cells
+            for arc in core.expand(cell).arcs
+            if arc.low <= byte <= arc.high
+        }
+        return tuple(sorted(targets))
+
     # First bytes ------------------------------------------------------------------------------
 
     def firsts(self, cell: int) -> ByteSet:
@@ -149,7 +164,7 @@ class Fronts:
                 if low < TOKEN_BASE:
                     found |= (1 << high + 1) - (1 << low)
             for loop in front.loops:
-                found |= self._around_loop(loop.body, loop.index, loop.state)
+                found |= self._around_loop(loop.body, loop.number, loop.state)
                 if free(loop):
                     found |= self.firsts(loop.tail)
             self._firsts[cell] = found
@@ -174,12 +189,16 @@ class Fronts:
         """The loop the continuation stands in, if it is one worth treating as a whole."""
         if cell not in self._loops:
             self._loops[cell] = None  # While it is looked for: what is behind may lead here.
-            head, tail = self.core.parts(cell)
-            self._loops[cell] = self._loop(head, tail)
+            self._loops[cell] = self._loop(cell)
         return self._loops[cell]
 
-    def _loop(self, head: Head, tail: int) -> Loop | None:
+    def _loop(self, cell: int) -> Loop | None:
         core = self.core
+        head, tail = core.parts(cell)
+        if not head or head[0] not in (REPEAT, REGULAR, INSIDE):
+            return None
+        if head[0] == INSIDE:
+            return self._unknown_item(cell)
         if head[0] == REPEAT:
             _, index, need, left = head
             item = core.exprs[index]
@@ -198,13 +217,36 @@ class Fronts:
             loop = Loop(machine, index, state, need, left, core.settled(tail))
         return None if around & self.firsts(loop.tail) else loop
 
+    def _unknown_item(self, cell: int) -> Loop | None:
+        """The loop of an item whose text is unknown; its tail is the same item behind the loop."""
+        remembering = self.core.remembering
+        inner = remembering.of_unknown(cell)
+        loop = None if inner is None else self.loop(inner)
+        if loop is None:
+            return None
+        behind = remembering.on_unknown(cell, loop.tail)
+        if isinstance(loop.body, Machine):
+            around = leaving_firsts(loop.body)
+        else:
+            around = self._item_firsts(loop.number)
+        if around & self.firsts(behind):
+            return None
+        return loop._replace(tail=behind, item=(cell, loop))
+
     def after(self, loop: Loop, state: int, count: int) -> int:
         """The continuation in the same loop, `count` items later, in a machine's `state`."""
         need = max(loop.need - count, 0)
         left = None if loop.left is None else loop.left - count
+        return self.at(loop, state, need, left)
+
+    def at(self, loop: Loop, state: int, need: int, left: int | None) -> int:
+        """The continuation in the same loop, in a machine's `state`, with other counts."""
+        if loop.item is not None:
+            cell, inner = loop.item
+            return self.core.remembering.on_unknown(cell, self.at(inner, state, need, left))
         if isinstance(loop.body, Machine):
-            return self.core.regular_cell(loop.index, state, need, left, loop.tail)
-        return self.core.repeat_cell(loop.index, need, left, loop.tail)
+            return self.core.regular_cell(loop.number, state, need, left, loop.tail)
+        return self.core.repeat_cell(loop.number, need, left, loop.tail)
 
 
 def free(loop: Loop) -> bool:
@@ -220,7 +262,7 @@ def _characters(item: Expr) -> bool:
     todo = [item]
     while todo:
         part = todo.pop()
-        if isinstance(part, (RuleRef, Token, Members)):
+        if isinstance(part, (RuleRef, Token, Members, Distinct)):
             return False
         if isinstance(part, Chars):
             most = max(most, sum(high - low + 1 for low, high in part.ranges))

@@ -8,6 +8,7 @@ computed as far as asked and stops at the first repetition. States are bits of a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 from ..grammar import Machine
@@ -25,6 +26,7 @@ class Liveness:
         for state, row in enumerate(machine.transitions):
             for _, _, target, counts in row:
                 (self._counted if counts else self._free)[target].append(state)
+        self._all = (1 << size) - 1
         start = self._closed(set(machine.accepting))
         self._sets = [start]
         self._seen = {start: 0}
@@ -94,6 +96,18 @@ class Liveness:
         bit = 1 << state
         while not self._reach(k) & bit:
             k += 1
+        return k
+
+    @cached_property
+    def farthest(self) -> int:
+        """At least the most counts that the shortest word of any state has."""
+        covered, k = self._reach(0), 0
+        while self._period_start is None or k < len(self._sets):
+            k += 1
+            nxt = covered | self._reach(k)
+            if nxt == covered and nxt == self._all:
+                break
+            covered = nxt
         return k
 
     def longest(self, state: int) -> int | None:

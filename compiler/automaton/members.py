@@ -43,7 +43,7 @@ class MembersPlan:
             return self._required_from[state[0]]
         return (self._required & ~state[0]).bit_count()
 
-    def _room(self, state: State) -> int | None:
+    def _room(self, state: State, left: int | None) -> int | None:
         """How many more members could follow (None: without bound), ``max_count`` aside."""
         if self._ordered:
             keys = len(self.node.keys) - state[0]
@@ -51,17 +51,18 @@ class MembersPlan:
             keys = len(self.node.keys) - state[0].bit_count()
         if not self.node.open:
             return keys
-        if self.node.max_open is None:
-            return None
-        return keys + self.node.max_open - state[1]
+        if self.node.max_open is not None:
+            most = self.node.max_open - state[1]
+            left = most if left is None else min(left, most)
+        return None if left is None else keys + left
 
-    def _feasible(self, state: State) -> bool:
-        """Can the object still end well from here?"""
+    def feasible(self, state: State, left: int | None = None) -> bool:
+        """Can the object still end well from here, with at most `left` open members?"""
         node = self.node
         if node.max_count is not None and state[2] + self._owed(state) > node.max_count:
             return False
         if state[2] < node.min_count:
-            room = self._room(state)
+            room = self._room(state, left)
             if room is not None and state[2] + room < node.min_count:
                 return False
         return True
@@ -72,30 +73,41 @@ class MembersPlan:
 
     def candidates(self, state: State) -> list[tuple[Expr, State]]:
         """The members that may come next, in the order of the schema, with the state after each."""
+        out = self.declared(state)
+        after = self.after_open(state)
+        if after is not None:
+            out.extend((body, after) for body in self.node.open)
+        return [(body, nxt) for body, nxt in out if self.feasible(nxt)]
+
+    def declared(self, state: State) -> list[tuple[Expr, State]]:
+        """The declared keys that may come next as far as order goes."""
         keys, opens, _ = state
         node = self.node
         total = self._total(state)
         out: list[tuple[Expr, State]] = []
         if self._ordered:
-            at = keys
-            while at < len(node.keys):
+            for at in range(keys, len(node.keys)):
                 out.append((node.keys[at].body, (at + 1, opens, total)))
                 if node.keys[at].required:
                     break
-                at += 1
-            else:
-                self._add_open(out, (len(node.keys), opens, total))
         else:
             for i, key in enumerate(node.keys):
                 if not keys >> i & 1:
                     out.append((key.body, (keys | 1 << i, opens, total)))
-            self._add_open(out, (keys, opens, total))
-        return [(body, nxt) for body, nxt in out if self._feasible(nxt)]
+        return out
 
-    def _add_open(self, out: list[tuple[Expr, State]], after: State) -> None:
-        keys, opens, total = after
-        if self.node.max_open is not None:
-            if opens >= self.node.max_open:
-                return
+    def after_open(self, state: State) -> State | None:
+        """The state after an open member, None if none may come as far as order goes."""
+        keys, opens, _ = state
+        node = self.node
+        if not node.open:
+            return None
+        if node.max_open is not None:
+            if opens >= node.max_open:
+                return None
             opens += 1
-        out.extend((body, (keys, opens, total)) for body in self.node.open)
+        if self._ordered:
+            if self._required_from[keys]:
+                return None
+            keys = len(node.keys)
+        return keys, opens, self._total(state)

@@ -23,6 +23,7 @@ class Recogniser:
         rules: the grammar's rules.
         start: the expression to match.
         specials: special tokens by text, see :class:`~.core.Core`.
+        remember: see :class:`~.core.Core`.
         max_threads: the most continuations of one configuration (ambiguous counting makes many).
     """
 
@@ -33,13 +34,15 @@ class Recogniser:
         *,
         specials: Mapping[str, int] | None = None,
         max_threads: int = 20_000,
+        remember: bool = True,
     ) -> None:
-        self.core = Core(rules, specials=specials)
+        self.core = Core(rules, specials=specials, remember=remember)
         self.max_threads = max_threads
         self._configs: list[tuple[int, ...]] = [()]
         self._index: dict[tuple[int, ...], int] = {(): DEAD}
         self._next: list[dict[int, int]] = [{}]
         self._final: list[bool] = [False]
+        self._memo_next: dict[int, list[tuple[int, int]]] = {}
         self._arcs: list[list[tuple[int, int, int]] | None] = [None]
         self.start = self._intern((self.core.continuation(start),))
 
@@ -90,7 +93,8 @@ class Recogniser:
         row = self._next[config]
         nxt = row.get(byte)
         if nxt is None:
-            targets = {t for low, high, t in self.arcs(config) if low <= byte <= high}
+            read = self.core.read
+            targets = {read(t, byte) for low, high, t in self.arcs(config) if low <= byte <= high}
             nxt = row[byte] = self._intern(tuple(sorted(targets)))
         return nxt
 
@@ -114,11 +118,15 @@ class Recogniser:
 
     def next_bytes(self, config: int) -> list[tuple[int, int]]:
         """The bytes that may follow, as sorted, merged ranges."""
-        spans = sorted((low, high) for low, high, _ in self.arcs(config))
+        memo = self._memo_next.get(config)
+        if memo is not None:
+            return memo
+        spans = sorted({(low, high) for low, high, _ in self.arcs(config)})
         merged: list[tuple[int, int]] = []
         for low, high in spans:
             if merged and low <= merged[-1][1] + 1:
                 merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
             else:
                 merged.append((low, high))
+        self._memo_next[config] = merged
         return merged

@@ -7,6 +7,7 @@ from .core import END, Core
 
 MOST = 40
 _LONGEST = 60
+_END = "the end of the text"
 
 
 def expected_words(core: Core, threads: tuple[int, ...]) -> tuple[str, ...]:
@@ -28,12 +29,16 @@ def expected_words(core: Core, threads: tuple[int, ...]) -> tuple[str, ...]:
             found.update(dict.fromkeys(words))
             stack.extend(reversed(more))
     if ends:
-        found["the end of the text"] = None
+        found[_END] = None
     return tuple(found)
 
 
 def _describe(core: Core, cell: int) -> tuple[list[str], list[int]]:
     """Words for the head if it reads a byte, and the cells it turns into without one."""
+    inside = core.remembering.inside(cell)
+    if inside is not None:
+        words = [w for w in expected_words(core, (inside,)) if w != _END]
+        return words, core.epsilon(cell) or []
     epsilon = core.epsilon(cell)
     if epsilon is not None:
         return [], epsilon

@@ -25,7 +25,8 @@ from .forms import (
 from .join import join
 from .meet import TooManyAlternatives, meet
 from .negate import negate
-from .places import Draft, Place
+from .places import Place
+from .resources import Draft
 
 if TYPE_CHECKING:
     from .reading import Reader
@@ -69,7 +70,11 @@ def _referred(
         return ANY
     target = resolve(place, given)
     if target is None:
-        reader.problem("unresolved-reference", f"'{given}' does not resolve", place.at(keyword))
+        reader.found("refused", keyword, f"'{given}' does not resolve", place.at(keyword))
+        reader.problem(
+            "unresolved-reference", f"'{given}' does not resolve", place.at(keyword),
+            reader.document.near(place, given),
+        )  # fmt: skip
         return ANY
     return reader.atom_form(target.atom, tracked)
 

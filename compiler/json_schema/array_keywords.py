@@ -8,7 +8,8 @@ from .checks import Part, count
 from .forms import Arrays, Contains, Item, Reason
 from .keywords import ARRAY_KEYWORDS
 from .meet_containers import arrays
-from .places import Draft, Place
+from .places import Place
+from .resources import Draft
 
 if TYPE_CHECKING:
     from .reading import Reader

@@ -191,7 +191,8 @@ class Builder:
         items = None if rest is None else self._goal_value(rest.goal)
         if items is None and (longest is None or longest >= len(prefix)):
             longest = len(prefix)
-        return ArrayValue(tuple(prefix), items, x.shortest, longest, x.origin)
+        unique = x.unique is not None
+        return ArrayValue(tuple(prefix), items, x.shortest, longest, x.origin, unique=unique)
 
     def _object(self, x: Objects) -> Value:
         required = sum(m.required for m in x.members.values())
@@ -209,11 +210,22 @@ class Builder:
                 opened.append(OpenKeys(language, self._goal_value(c.goal), c.origin))
         fewest = x.fewest if x.fewest > required else 0
         if opened and fewest - required >= 2:
-            # A grammar counts members; an undeclared key written twice is one key of the object.
-            at = x.origin.child("minProperties")
-            self.reader.unsupported("minProperties", at, "where it takes two undeclared keys")
+            fewest = self._remembered_keys(x, fewest, required)
         most = x.most if x.most is not None and (opened or x.most < len(keys)) else None
         return ObjectValue(tuple(keys), tuple(opened), fewest, most, x.origin)
+
+    def _remembered_keys(self, x: Objects, fewest: int, required: int) -> int:
+        """How many members there must be where undeclared keys count, so that they must differ.
+
+        What may be dropped is dropped, as not every target can remember keys.
+        """
+        at = x.origin.child("minProperties")
+        if self.reader.options.on_unsupported == "relax":
+            self.reader.unsupported("minProperties", at, "where it takes two undeclared keys")
+            return required + 1
+        how = "undeclared keys have one spelling, and none is written twice"
+        self.reader.found("narrowed", "minProperties", how, at)
+        return fewest
 
 
 def _whole(bound: Decimal | None, is_open: bool, sign: int) -> int | None:

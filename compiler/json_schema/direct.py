@@ -34,7 +34,8 @@ from .keywords import (
 from .meet import meet
 from .meet_scalars import numbers, strings
 from .object_keywords import object_part, required_keys
-from .places import Draft, Place
+from .places import Place
+from .resources import Draft
 
 if TYPE_CHECKING:
     from .reading import Reader

@@ -1,4 +1,7 @@
-"""uniqueItems and contains, where they come down to finitely many arrays or positions."""
+"""contains, where it comes down to counts, positions or rows; uniqueItems over few arrays.
+
+Distinct items of more arrays than that are left to the grammar, which remembers them.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,7 @@ def expand_array(reader: Reader, x: Arrays) -> Iterator[Alternative | Reason]:
             reader.unsupported("uniqueItems", y.unique, "beside contains")
             yield replace(y, unique=None)
         else:
-            yield _without_repeats(reader, y)
+            yield _few_arrays(reader, y) or _remembered(reader, y)
 
 
 def _without_contains(reader: Reader, x: Arrays) -> list[Arrays]:
@@ -184,19 +187,16 @@ def _all_differ(reader: Reader, x: Arrays) -> bool:
     )
 
 
-def _without_repeats(reader: Reader, x: Arrays) -> Alternative | Reason:
-    """The arrays of distinct items, one by one."""
-    assert x.unique is not None
+def _few_arrays(reader: Reader, x: Arrays) -> Alternative | Reason | None:
+    """The arrays of distinct items, one by one; None if they are many."""
     choices: list[list[Json]] = []
-    every = len(x.prefix) + 1
-    for i in range(every):
+    for i in range(len(x.prefix) + 1):
         item = x.at(i)
         if item is None:
             break
         values = _finite(reader, item.goal)
         if values is None:
-            reader.unsupported("uniqueItems", x.unique, "over so many values")
-            return replace(x, unique=None)
+            return None
         choices.append(values)
     listed: list[list[Json]] = [[]]
     layer: list[list[Json]] = [[]]
@@ -216,12 +216,61 @@ def _without_repeats(reader: Reader, x: Arrays) -> Alternative | Reason:
             break
         listed.extend(layer)
         if len(listed) > MAX_LISTED:
-            reader.unsupported("uniqueItems", x.unique, "over so many values")
-            return replace(x, unique=None)
+            return None
     kept: list[Json] = [array for array in listed if len(array) >= x.shortest]
     if not kept:
-        return Reason(f"minItems {x.shortest} is above the number of distinct items", x.origin)
+        return _too_few(x)
     return Values(tuple(kept), (), x.origin)
+
+
+def _remembered(reader: Reader, x: Arrays) -> Alternative | Reason:
+    """`x` as it is: the grammar will remember its items."""
+    assert x.unique is not None
+    if reader.options.on_unsupported == "relax":
+        # Not every target can remember: what may be dropped is dropped for all of them.
+        reader.unsupported("uniqueItems", x.unique, "over so many values")
+        return replace(x, unique=None)
+    if _scarce(reader, x):
+        return _too_few(x)
+    reader.found(
+        "narrowed", "uniqueItems",
+        "items have one spelling: exact layout, shortest escapes, numbers without an exponent, "
+        "keys in one order", x.unique,
+    )  # fmt: skip
+    return x
+
+
+def _too_few(x: Arrays) -> Reason:
+    return Reason(f"minItems {x.shortest} is above the number of distinct items", x.origin)
+
+
+def _scarce(reader: Reader, x: Arrays) -> bool:
+    """Whether the items behind the prefix are plainly too few for ``minItems``."""
+    if x.rest is None or x.shortest <= len(x.prefix) or not x.rest.goal:
+        return False
+    total = 0
+    form = reader.form_if_read(x.rest.goal)
+    for y in form.alternatives if form is not None else ():
+        size = _size(y)
+        if size is None:
+            return False
+        total += size
+    return form is not None and total < x.shortest - len(x.prefix)
+
+
+def _size(x: Alternative) -> int | None:
+    """No fewer than the values of an alternative; None if they are endless or hard to count."""
+    match x:
+        case Nulls():
+            return 1
+        case Booleans():
+            return 2
+        case Values():
+            return len(x.values)
+        case Numbers(kind="integer", low=Decimal() as low, high=Decimal() as high):
+            return max(0, int((high - low).to_integral_value()) + 1)
+        case _:
+            return None
 
 
 def _finite(reader: Reader, goal: Goal) -> list[Json] | None:

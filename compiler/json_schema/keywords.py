@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ..origin import did_you_mean
-from .places import Draft
+from .resources import Draft
 
 TYPES = ("null", "boolean", "number", "integer", "string", "array", "object")
 
@@ -79,6 +79,8 @@ ANNOTATIONS = frozenset(
     )  # fmt: skip
 )
 
+_KNOWN = tuple(sorted(IMPLEMENTED | ANNOTATIONS))
+
 _SINCE = {
     "const": Draft.DRAFT_6, "contains": Draft.DRAFT_6, "propertyNames": Draft.DRAFT_6,
     "if": Draft.DRAFT_7, "then": Draft.DRAFT_7, "else": Draft.DRAFT_7,
@@ -105,10 +107,12 @@ def applies(keyword: str, draft: Draft, stated: bool) -> bool:
 def annotation_note(keyword: str) -> str:
     """What to say about a keyword that asserts nothing."""
     if keyword in ANNOTATIONS:
+        if keyword.startswith("content"):
+            return "describes what the text holds, asserts nothing"
         if keyword == "nullable":
             return 'OpenAPI keyword ignored; use type ["…", "null"], or read with openapi=True'
         if keyword == "discriminator":
             return "OpenAPI keyword ignored; the options alone decide, or read with openapi=True"
         return ""
-    close = did_you_mean(keyword, IMPLEMENTED)
+    close = did_you_mean(keyword, _KNOWN)
     return "unknown keyword: ignored" + (f"; {close}" if close else "")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from .documents import Documents
+
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
@@ -20,6 +22,7 @@ class ReadOptions:
         on_unsupported: "error" refuses what is not implemented; "relax" drops it (finding
             "relaxed").
         openapi: ``nullable`` and ``discriminator`` mean what OpenAPI 3.0 says.
+        documents: what references may lead to beside the schema itself and the metaschemas.
         max_depth: nesting of schemas.
         max_nodes: distinct schemas that the value may be made of.
         max_steps: pairs of alternatives that may be put together, a bound on time.
@@ -31,6 +34,7 @@ class ReadOptions:
     unknown_formats: Literal["annotate", "refuse"] = "annotate"
     on_unsupported: Literal["error", "relax"] = "error"
     openapi: bool = False
+    documents: Documents | None = None
     max_depth: int = 256
     max_nodes: int = 50_000
     max_steps: int = 100_000

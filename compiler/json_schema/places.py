@@ -2,75 +2,42 @@
 
 A place is one schema inside the document, known by its JSON pointer and its scope. ``$id``,
 ``$anchor`` and ``$schema`` open resources (JSON Schema Core 2020-12, section 8); ``$ref`` is
-resolved inside the document, and to the metaschemas of the drafts. The scope is what the path of
-references to a schema has decided about dynamic ones (section 8.2.3.2).
+resolved inside the document, in the documents that the caller gave, and to the metaschemas of the
+drafts; nothing is ever fetched. The scope is what the path of references to a schema has decided
+about dynamic ones (section 8.2.3.2).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from enum import IntEnum
+from itertools import islice
 from typing import Any, TypeAlias
-from urllib.parse import unquote, urldefrag, urljoin
+from urllib.parse import unquote
 
 from ..errors import LimitExceeded
-from ..origin import Origin, escape_pointer
+from ..origin import Origin, did_you_mean, escape_pointer
+from .documents import Documents, start_of
 from .forms import Atom
-
-
-class Draft(IntEnum):
-    """The drafts that are told apart."""
-
-    DRAFT_4 = 4
-    DRAFT_6 = 6
-    DRAFT_7 = 7
-    DRAFT_2019 = 2019
-    DRAFT_2020 = 2020
-
-    def __str__(self) -> str:
-        return f"draft-0{self.value}" if self < 10 else {2019: "2019-09", 2020: "2020-12"}[self]
-
-
-_DRAFT_MARKS = {
-    "draft-04": Draft.DRAFT_4,
-    "draft-06": Draft.DRAFT_6,
-    "draft-07": Draft.DRAFT_7,
-    "2019-09": Draft.DRAFT_2019,
-    "2020-12": Draft.DRAFT_2020,
-}
+from .resources import (
+    RECURSIVE,
+    Index,
+    Resource,
+    inner_resource,
+    metaschema,
+    root_resource,
+)
+from .uris import resolve_uri
 
 # What dynamic references of the path so far have been decided to: name and pointer, by name.
 Scope: TypeAlias = tuple[tuple[str, str], ...]
 
-_RECURSIVE = "$recursiveAnchor"
-"""The name, which no anchor can have, of 2019-09's one dynamic anchor."""
-
-_OF_METASCHEMAS = frozenset({_RECURSIVE, "meta"})
+_OF_METASCHEMAS = frozenset({RECURSIVE, "meta"})
 """The dynamic anchors of the drafts' own metaschemas."""
 
-# Under these keywords stand values, not schemas.
-_VALUE_KEYWORDS = frozenset({"enum", "const", "default", "examples", "example"})
+MAX_HINTS = 20
+"""References that do not resolve for which the nearest name is looked for."""
 
-
-def draft_of(uri: object) -> Draft | None:
-    """The draft that a ``$schema`` names, None if it is none of the known ones."""
-    if isinstance(uri, str):
-        for mark, draft in _DRAFT_MARKS.items():
-            if f"/{mark}/schema" in uri:
-                return draft
-    return None
-
-
-class Resource:
-    """A schema resource: a part of the document with a base URI and a draft of its own."""
-
-    __slots__ = ("draft", "pointer", "stated", "uri")
-
-    def __init__(self, uri: str, pointer: str, draft: Draft, stated: bool) -> None:
-        self.uri = uri
-        self.pointer = pointer
-        self.draft = draft
-        self.stated = stated
+MAX_CANDIDATES = 500
+"""Names among which the nearest is looked for."""
 
 
 class Place:
@@ -107,26 +74,25 @@ class Place:
 class Document:
     """A schema document: makes places, resolves references."""
 
-    def __init__(self, schema: Any, origin: Origin, max_depth: int) -> None:
+    def __init__(
+        self, schema: Any, origin: Origin, max_depth: int, documents: Documents | None = None
+    ) -> None:
         self._origin = origin
         self._max_depth = max_depth
+        self._documents = documents or Documents()
         self._places: dict[tuple[str, Scope], Place] = {}
-        self._roots: dict[str, tuple[Any, Resource]] = {}
-        self._resources: dict[str, str] = {}
-        self._anchors: dict[tuple[str, str], str] = {}
-        # Per dynamic anchor and resource (by pointer) where it points.
-        self._dynamic: dict[str, dict[str, str]] = {}
-        draft = draft_of(schema.get("$schema")) if isinstance(schema, dict) else None
-        base = Resource("", "", draft or Draft.DRAFT_2020, draft is not None)
-        base = _inner_resource(schema, "", base)
-        self._roots[""] = (schema, base)
+        self._known: Index | None = None
+        self._hints = MAX_HINTS
+        base = root_resource(schema, "", "")
+        self._documents.check_against(schema, base.uri, origin)
+        self._roots: dict[str, tuple[Any, Resource]] = {"": (schema, base)}
         self.root = self._make(schema, "", base, 0, ())
 
     def child(self, place: Place, schema: Any, *tokens: str | int) -> Place:
         """The place of `schema`, which stands `tokens` below `place`."""
         tail = "".join(f"/{escape_pointer(t)}" for t in tokens)
         pointer = place.pointer + tail
-        resource = _inner_resource(schema, pointer, place.resource)
+        resource = inner_resource(schema, pointer, place.resource)
         return self._make(schema, pointer, resource, place.depth + 1, place.scope)
 
     def _make(
@@ -154,13 +120,13 @@ class Document:
 
         The root is in every path, so its anchors are decided before any.
         """
-        self._index()
+        index = self._index
         known = dict(outer)
         for entered in ("", resource):
-            for name, found in self._dynamic.items():
+            for name, pointer in index.dynamic.get(entered, {}).items():
                 # What has one anchor only is decided; metaschemas may be taken in later.
-                if entered in found and (len(found) > 1 or name in _OF_METASCHEMAS):
-                    known.setdefault(name, found[entered])
+                if index.carriers[name] > 1 or name in _OF_METASCHEMAS:
+                    known.setdefault(name, pointer)
         return tuple(sorted(known.items()))
 
     def resolve(self, place: Place, reference: str) -> Place | None:
@@ -176,12 +142,11 @@ class Document:
 
     def resolve_recursive(self, place: Place) -> Place | None:
         """The place that 2019-09's ``$recursiveRef``, met in `place`, points to."""
-        return self._outermost(place, _RECURSIVE, place.resource.pointer)
+        return self._outermost(place, RECURSIVE, place.resource.pointer)
 
     def _outermost(self, place: Place, name: str, target: str) -> Place | None:
         """`target`, or if it is a dynamic anchor, the one that the scope has decided on."""
-        self._index()
-        if target in self._dynamic.get(name, {}).values():
+        if (name, target) in self._index.targets:
             decided = dict(self._entered(place.resource.pointer, place.scope))
             target = decided.get(name, target)
         return self._walk(target, place.scope)
@@ -190,28 +155,91 @@ class Document:
         """The pointer of what `reference` names, None if that is no part of a known document."""
         if reference == "#" or reference.startswith("#/"):
             return place.resource.pointer + unquote(reference[1:])
-        try:
-            uri, fragment = urldefrag(urljoin(place.resource.uri, reference))
-        except ValueError:
-            return None
+        uri, _, fragment = resolve_uri(place.resource.uri, reference).partition("#")
         fragment = unquote(fragment)
-        self._index()
-        if uri not in self._resources and not self._load(uri):
+        index = self._index
+        if reference.startswith("#"):
+            start = place.resource.pointer
+        elif uri in index.resources or self._load(uri):
+            start = index.resources[uri]
+        else:
             return None
         if fragment and not fragment.startswith("/"):
-            return self._anchors.get((uri, fragment))
-        return self._resources[uri] + fragment
+            return index.anchors.get((start, fragment))
+        return start + fragment
+
+    @property
+    def _index(self) -> Index:
+        """Every resource and anchor of the document and the given ones, once asked for."""
+        if self._known is None:
+            schema, root = self._roots[""]
+            self._known = Index({"": "", root.uri: ""})
+            self._known.add(schema, root)
+            given = self._documents.roots(root)
+            self._known.update(given.index)
+            self._roots.update(given.by_start)
+        return self._known
 
     def _load(self, uri: str) -> bool:
         """Take in the metaschema of that URI, if there is one."""
         schema = metaschema(uri)
         if schema is None:
             return False
-        pointer = f"{uri}#"
-        draft = draft_of(schema.get("$schema")) or Draft.DRAFT_2020
-        self._roots[pointer] = (schema, Resource(uri, pointer, draft, True))
-        self._index_root(pointer)
+        start = start_of(uri)
+        resource = root_resource(schema, uri, start)
+        self._roots[start] = (schema, resource)
+        self._index.resources[uri] = start
+        self._index.add(schema, resource)
         return True
+
+    def near(self, place: Place, reference: str) -> str | None:
+        """A hint about a reference that does not resolve; for the first few of them."""
+        if not self._hints:
+            return None
+        self._hints -= 1
+        uri, _, fragment = resolve_uri(place.resource.uri, reference).partition("#")
+        here = reference.startswith("#")
+        start = place.resource.pointer if here else self._index.resources.get(uri)
+        if start is None:
+            return self._near_document(uri)
+        before = "" if here else uri
+        fragment = unquote(fragment)
+        if fragment.startswith("/"):
+            return self._near_pointer(start, fragment, before)
+        names = [name for at, name in self._index.anchors if at == start]
+        close = did_you_mean(fragment, islice(names, MAX_CANDIDATES))
+        return close and close.replace("`", f"`{before}#", 1)
+
+    def _near_document(self, uri: str) -> str:
+        """What to say where no document has that URI."""
+        said = f"no document is '{uri}'"
+        known = [name for name in self._index.resources if name]
+        close = did_you_mean(uri, islice(known, MAX_CANDIDATES))
+        if close is not None:
+            return f"{said}; {close}"
+        given = list(self._documents)
+        if not given:
+            return f'{said}; pass it in: documents={{"{uri}": …}}'
+        more = f" and {len(given) - 5} more" if len(given) > 5 else ""
+        return f"{said}; there are {', '.join(given[:5])}{more}"
+
+    def _near_pointer(self, start: str, fragment: str, before: str) -> str | None:
+        """The pointer with its first wrong token mended."""
+        root = self._walk(start, ())
+        node = root.schema if root is not None else None
+        tokens = [unescaped(t) for t in fragment.split("/")[1:]]
+        for i, token in enumerate(tokens):
+            following = _step(node, token)
+            if following is None:
+                keys = node if isinstance(node, dict) else ()
+                close = did_you_mean(token, islice(keys, MAX_CANDIDATES))
+                if close is None:
+                    return None
+                right = [*tokens[:i], close.split("`")[1], *tokens[i + 1 :]]
+                pointer = "".join(f"/{escape_pointer(t)}" for t in right)
+                return f"did you mean `{before}#{pointer}`?"
+            node = following[0]
+        return "that is no schema"
 
     def _walk(self, target: str, scope: Scope) -> Place | None:
         """Follow a pointer down from the root of its document, through resources on the way."""
@@ -220,54 +248,30 @@ class Document:
         here = start
         depth = 0
         for token in target[len(start) :].split("/")[1:]:
-            key = token.replace("~1", "/").replace("~0", "~")
-            if isinstance(node, dict) and key in node:
-                node = node[key]
-            elif isinstance(node, list) and _index_below(key, len(node)):
-                node = node[int(key)]
-            else:
+            key = unescaped(token)
+            following = _step(node, key)
+            if following is None:
                 return None
+            node = following[0]
             here += "/" + escape_pointer(key)
             depth += 1
-            resource = _inner_resource(node, here, resource)
+            resource = inner_resource(node, here, resource)
         if not isinstance(node, (dict, bool)):
             return None
         return self._make(node, here, resource, min(depth, self._max_depth), scope)
 
-    def _index(self) -> None:
-        """Find every resource and anchor of the document, once, when first asked for."""
-        if not self._resources:
-            self._resources[""] = ""
-            self._index_root("")
 
-    def _index_root(self, start: str) -> None:
-        schema, root = self._roots[start]
-        self._resources[root.uri] = start
-        for node, pointer, resource in _subschemas(schema, root):
-            self._resources.setdefault(resource.uri, resource.pointer)
-            for keyword in ("$anchor", "$dynamicAnchor"):
-                name = node.get(keyword)
-                if isinstance(name, str):
-                    self._anchors.setdefault((resource.uri, name), pointer)
-                    if keyword == "$dynamicAnchor":
-                        self._dynamic.setdefault(name, {}).setdefault(resource.pointer, pointer)
-            if node.get("$recursiveAnchor") is True and pointer == resource.pointer:
-                self._dynamic.setdefault(_RECURSIVE, {}).setdefault(pointer, pointer)
-            for keyword in ("$id", "id"):
-                name = node.get(keyword)
-                if isinstance(name, str) and name.startswith("#"):
-                    self._anchors.setdefault((resource.uri, name[1:]), pointer)
+def unescaped(token: str) -> str:
+    """A reference token as it was before RFC 6901, section 3 escaped it."""
+    return token.replace("~1", "/").replace("~0", "~")
 
 
-def metaschema(uri: str) -> dict[str, Any] | None:
-    """The metaschema, or the vocabulary's part of it, that a URI without fragment names."""
-    # Imported only here: loading it reads every metaschema.
-    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
-
-    for name in (uri, f"{uri}#"):
-        if name in REGISTRY:
-            contents = REGISTRY.contents(name)
-            return contents if isinstance(contents, dict) else None
+def _step(node: Any, key: str) -> tuple[Any] | None:
+    """What stands under a reference token, None if nothing does."""
+    if isinstance(node, dict) and key in node:
+        return (node[key],)
+    if isinstance(node, list) and _index_below(key, len(node)):
+        return (node[int(key)],)
     return None
 
 
@@ -279,37 +283,3 @@ def _is_foreign(pointer: str) -> bool:
 def _index_below(token: str, length: int) -> bool:
     """Whether a reference token is an array index (RFC 6901, section 4) below `length`."""
     return token.isascii() and token.isdigit() and len(token) < 10 and int(token) < length
-
-
-def _inner_resource(schema: Any, pointer: str, resource: Resource) -> Resource:
-    """The resource that `schema` opens with an ``$id``, else the one it stands in."""
-    if not isinstance(schema, dict):
-        return resource
-    identifier = schema.get("$id", schema.get("id") if resource.draft <= Draft.DRAFT_4 else None)
-    if not isinstance(identifier, str) or identifier.startswith("#"):
-        return resource
-    if resource.draft <= Draft.DRAFT_7 and "$ref" in schema:
-        return resource
-    try:
-        uri = urldefrag(urljoin(resource.uri, identifier))[0]
-    except ValueError:
-        return resource
-    draft = draft_of(schema.get("$schema"))
-    return Resource(uri, pointer, draft or resource.draft, draft is not None or resource.stated)
-
-
-def _subschemas(schema: Any, resource: Resource) -> Iterator[tuple[dict[str, Any], str, Resource]]:
-    """Every object of the document that may be a schema, outside of plain values, top down."""
-    stack: list[tuple[Any, str, Resource]] = [(schema, resource.pointer, resource)]
-    while stack:
-        node, pointer, outer = stack.pop()
-        below: list[tuple[Any, str, Resource]] = []
-        if isinstance(node, dict):
-            inner = outer if node is schema else _inner_resource(node, pointer, outer)
-            yield node, pointer, inner
-            for key, value in node.items():
-                if key not in _VALUE_KEYWORDS:
-                    below.append((value, f"{pointer}/{escape_pointer(key)}", inner))
-        elif isinstance(node, list):
-            below = [(value, f"{pointer}/{i}", outer) for i, value in enumerate(node)]
-        stack.extend(reversed(below))

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
-from ..errors import LimitExceeded, SchemaError
+from ..errors import SchemaError
 from ..findings import Finding
 from ..ir import NeverValue, SchemaValue
-from ..origin import Origin, escape_pointer
+from ..origin import Origin
 from .build import only_objects, schema_value
 from .forms import Goal, Objects, Values
 from .options import ReadOptions
 from .reading import Reader
-
-# The way down a document, the last step outside: ((), "properties"), "a" is /properties/a.
-_Path: TypeAlias = "tuple[()] | tuple[_Path, str | int]"
-
-# JSON nesting of a whole document, annotations included, in levels of schemas.
-_LEVELS_PER_SCHEMA = 3
+from .shape import check_shape
 
 
 def read_schema(
@@ -37,7 +32,7 @@ def read_schema(
         raise SchemaError.at(
             "invalid-schema", f"a schema is an object or a boolean, not {kind}", origin
         )
-    _check_shape(schema, origin, options.max_depth)
+    check_shape(schema, origin, options.max_depth)
     reader = Reader(schema, origin, options)
     try:
         value = schema_value(reader, _root_goal(reader))
@@ -63,39 +58,6 @@ def _root_goal(reader: Reader) -> Goal:
         if not objects:
             return goal + reader.synthetic({"type": "object"}, root)
     return goal
-
-
-def _check_shape(schema: Any, origin: Origin, max_depth: int) -> None:
-    """Refuse a document that nests too deep for anyone to walk, or has a key that is no string."""
-    limit = max_depth * _LEVELS_PER_SCHEMA
-    level: list[tuple[Any, _Path]] = [] if isinstance(schema, bool) else [(schema, ())]
-    depth = 0
-    while level:
-        depth += 1
-        if depth > limit:
-            raise LimitExceeded.at(
-                "schema-too-deep", f"the schema document nests deeper than {limit}", origin
-            )
-        # One Python object may stand in many places: once a level is enough to measure depth.
-        below: dict[int, tuple[Any, _Path]] = {}
-        for node, path in level:
-            for key, value in node.items() if isinstance(node, dict) else enumerate(node):
-                if isinstance(node, dict) and not isinstance(key, str):
-                    raise SchemaError.at(
-                        "invalid-schema", f"{key!r} is no JSON key", _at(origin, path)
-                    )
-                if isinstance(value, (dict, list)):
-                    below[id(value)] = (value, (path, key))
-        level = list(below.values())
-
-
-def _at(origin: Origin, path: _Path) -> Origin:
-    """The origin of what stands at `path` below `origin`."""
-    tail = ""
-    while path:
-        path, token = path
-        tail = f"/{escape_pointer(token)}{tail}"
-    return Origin(origin.pointer + tail, origin.tool, origin.file)
 
 
 __all__ = ["read_schema"]

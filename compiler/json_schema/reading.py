@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 from ..errors import LimitExceeded, SchemaError
 from ..findings import Finding, Status
 from ..ir import Json
-from ..origin import Origin, Problem
-from ..regular.formats import ANNOTATION_FORMATS, NARROWED
+from ..origin import Origin, Problem, did_you_mean
+from ..regular.formats import ANNOTATION_FORMATS, KNOWN_FORMATS, NARROWED
 from ..regular.language import Language
 from .admits import admits
 from .applicators import apply, older_ref, with_null
@@ -45,7 +45,7 @@ class Reader:
     def __init__(self, schema: Any, origin: Origin, options: ReadOptions) -> None:
         self.options = options
         self.problems: list[Problem] = []
-        self.document = Document(schema, origin, options.max_depth)
+        self.document = Document(schema, origin, options.max_depth, options.documents)
         self._findings: dict[tuple[str, str], Finding] = {}
         self._atom_forms: dict[tuple[Atom, bool], Form] = {}
         self._goal_forms: dict[Hashable, Form] = {}
@@ -189,6 +189,10 @@ class Reader:
     def format(self, place: Place, name: str) -> Language | None:
         """The language of a format, None if it is an annotation."""
         origin = place.at("format")
+        known = name in KNOWN_FORMATS or name in ANNOTATION_FORMATS
+        if not known:
+            self._unknown_format(name, origin)
+            return None
         if self.options.formats == "annotate":
             self.found("annotation", "format", "formats are not asserted", origin)
             return None
@@ -197,16 +201,21 @@ class Reader:
             if name in NARROWED:
                 self.found("narrowed", "format", NARROWED[name], origin)
             return language
-        if name in ANNOTATION_FORMATS:
-            how = f"'{name}' says nothing about the text"
-        elif self.options.unknown_formats == "refuse":
-            self.found("refused", "format", f"unknown format '{name}'", origin)
-            self.problem("unknown-format", f"unknown format '{name}'", origin)
-            return None
-        else:
-            how = f"unknown format '{name}': not asserted"
-        self.found("annotation", "format", how, origin)
+        self.found("annotation", "format", f"'{name}' says nothing about the text", origin)
         return None
+
+    def _unknown_format(self, name: str, origin: Origin) -> None:
+        what = f"unknown format '{name}'"
+        hint = did_you_mean(name, sorted(KNOWN_FORMATS | ANNOTATION_FORMATS))
+        if self.options.unknown_formats == "refuse":
+            self.found("refused", "format", what, origin)
+            self.problem(
+                "unknown-format", what, origin,
+                hint or 'unknown_formats="annotate" reports it and goes on',
+            )  # fmt: skip
+            return
+        how = f"{what}: not asserted" + (f"; {hint}" if hint else "")
+        self.found("annotation", "format", how, origin)
 
     # -- forms
 

@@ -34,6 +34,8 @@ class Layout:
         avoid: texts that no raw text may hold.
         stops: texts that may not occur in the spelled value at all, quoted strings included.
         ascii_only, indent: how it is rendered.
+        one_spelling: each value has one text; see :mod:`.one_spelling`.
+        named_keys: keys that untyped objects have in this order, before their others.
     """
 
     name: str
@@ -49,6 +51,8 @@ class Layout:
     stops: tuple[str, ...] = ()
     ascii_only: bool = False
     indent: int | None = None
+    one_spelling: bool = False
+    named_keys: tuple[str, ...] = ()
 
     @property
     def flexible(self) -> bool:

@@ -15,6 +15,7 @@ from ..grammar import (
     Chars,
     Choice,
     Cut,
+    Distinct,
     Expr,
     Literal,
     Machine,
@@ -77,7 +78,7 @@ def _consume(expr: Expr, text: str, rules: Rules) -> list[Rest]:
             return [(EMPTY, text)]
         case Regular():
             return _regular(expr, text)
-        case Members():
+        case Members() | Distinct():
             raise GrammarError.at(
                 "prefill-mismatch", "a prefill cannot reach into arguments", expr.origin
             )

@@ -9,7 +9,9 @@ from ..grammar import Chars, Choice, Expr, Literal, Machine, Regular, Repeat, Se
 from ..ir import IntegerValue, NumberValue
 from ..origin import Origin
 from ..regular import numbers
+from ..regular.language import Language
 from .loops import bounded_loops, has_runs
+from .one_spelling import canonical_numbers
 from .shared import Shared
 from .spelling import DIGIT, NONZERO, uncounted
 
@@ -20,15 +22,25 @@ _MANY_STATES = 1000
 """Machines beyond this size stay whole too: rules of their own would take seconds."""
 
 
-def number(value: IntegerValue | NumberValue, shared: Shared, *, floats: bool) -> Expr | None:
-    """An integer or number: free ones as a shared rule, bounded ones as an automaton."""
+def number(
+    value: IntegerValue | NumberValue,
+    shared: Shared,
+    *,
+    floats: bool,
+    one_spelling: bool = False,
+) -> Expr | None:
+    """An integer or number: free ones as a shared rule, bounded ones as an automaton.
+
+    `one_spelling`: each number is written in one way, see :func:`~.one_spelling.canonical_numbers`.
+    """
+    one_spelling = one_spelling and isinstance(value, NumberValue)
     bounds = shared.bounds
     digits = bounds.digits if bounds else None
     exponent = bounds.exponent if bounds else None
     bare = replace(value, origin=Origin())
     if bare == IntegerValue():
         return shared.named(("integer", floats), "integer", lambda: _integer(digits, floats))
-    if bare == NumberValue():
+    if bare == NumberValue() and not one_spelling:
         return shared.named("number", "number", lambda: _number(digits, exponent))
 
     def build() -> Machine:
@@ -49,18 +61,20 @@ def number(value: IntegerValue | NumberValue, shared: Shared, *, floats: bool) -
                 exclusive_minimum=value.exclusive_minimum,
                 exclusive_maximum=value.exclusive_maximum,
                 digits=digits,
-                exponent=exponent,
+                exponent=0 if one_spelling else exponent,
                 multiple_of=value.multiple_of,
                 origin=value.origin,
                 not_multiple_of=value.not_multiple_of,
             )
+        if one_spelling:
+            dfa = (Language.of(dfa) & canonical_numbers()).dfa
         return uncounted(dfa)
 
-    bare_key = ("range", bare, floats)
+    bare_key = ("range", bare, floats, one_spelling)
     hint = value.origin.pointer.rsplit("/", 1)[-1] or "range"
 
     def build_once() -> Machine:
-        machine = shared.machine(("number", bare, floats), build)
+        machine = shared.machine(("number", bare, floats, one_spelling), build)
         if len(machine.transitions) > _MOST_STATES:
             message = f"an automaton of {len(machine.transitions)} states for {_range_words(value)}"
             hint = (
@@ -80,7 +94,7 @@ def number(value: IntegerValue | NumberValue, shared: Shared, *, floats: bool) -
         return Regular(machine, 0, None, _range_words(value), value.origin)
 
     divided = value.multiple_of is not None or value.not_multiple_of
-    if divided and not build_once().accepting:
+    if (divided or one_spelling) and not build_once().accepting:
         return None
     # Without a divisor the reader has made sure that there is a number between the bounds.
     return shared.named(bare_key, hint, lambda: lowered(build_once()))

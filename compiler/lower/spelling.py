@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Literal as OneOf
 
 from ..grammar import (
+    EMPTY,
     MAX_CODE_POINT,
     Chars,
     Choice,
@@ -25,6 +26,7 @@ from ..grammar import (
     sequence,
 )
 from ..regular.dfa import Dfa
+from .trie import trie
 
 Escape = OneOf["none", "json", "python", "xml"]
 
@@ -124,10 +126,10 @@ def character(escape: Escape, quote: str) -> Expr:
 
 
 def canonical_character(escape: Escape, quote: str) -> Expr:
-    """One character in its shortest spelling."""
-    return choice(
-        Chars(plain(escape, quote)), *(Literal(e) for e in escapes(escape, quote).values())
-    )
+    """One character in its shortest spelling; escapes share their beginnings."""
+    spelled = escapes(escape, quote).values()
+    raw = Chars(plain(escape, quote))
+    return choice(raw, trie([(text, EMPTY) for text in spelled])) if spelled else raw
 
 
 def _hex_chars(*spans: tuple[str, str]) -> Chars:

@@ -12,6 +12,7 @@ from ..grammar import (
     Machine,
     Regular,
     Repeat,
+    RuleRef,
     choice,
     optional,
     sequence,
@@ -23,7 +24,7 @@ from .layout import Layout
 from .loops import bounded_loops
 from .scalars import zero_fraction
 from .shared import Shared
-from .spelling import Escape, StringStyle, character, plain, spell
+from .spelling import Escape, StringStyle, canonical_character, character, plain, spell
 from .trie import trie
 from .writer import Writer, not_carryable
 
@@ -74,17 +75,23 @@ class TextLowering:
             return self.raw(language, closer, low, high, origin)
         bounds = self.shared.bounds
         if self.layout.stops and style.escape == "json":
-            if language is None:
+            if language is None and not self.layout.one_spelling:
                 return self._guarded(low, high, origin)
+            language = Language.any() if language is None else language
             language = language & Language.avoiding(self.layout.stops)
         if language is None:
             if high is None and bounds is not None:
                 high = max(bounds.string, low)
-            key: tuple[object, ...] = ("string", style, low, high)
-            char = self.shared.named(
-                ("char", style.escape, quote),
-                f"{style.escape}-char",
-                lambda: character(style.escape, quote),
+            one = self.layout.one_spelling
+            key: tuple[object, ...] = ("string", style, low, high, one)
+            char = (
+                plain_character(self.shared, style)
+                if one
+                else self.shared.named(
+                    ("char", style.escape, quote),
+                    f"{style.escape}-char",
+                    lambda: character(style.escape, quote),
+                )
             )
             return self.shared.named(key, f"{style.escape}-text", lambda: Repeat(char, low, high))
         key = ("spelled", language, style.escape, quote)
@@ -207,6 +214,16 @@ class TextLowering:
             return EMPTY
         bounds = self.shared.bounds
         return optional(zero_fraction(bounds.digits if bounds else None))
+
+
+def plain_character(shared: Shared, style: StringStyle) -> RuleRef:
+    """One character of a string in its shortest spelling."""
+    quote = style.close[:1]
+    return shared.named(
+        ("plain-char", style.escape, quote),
+        f"{style.escape}-plain-char",
+        lambda: canonical_character(style.escape, quote),
+    )
 
 
 def longer_than(low: int) -> Language:

@@ -47,16 +47,15 @@ from ..json_schema.json_values import is_container
 from ..origin import Origin
 from ..regular.language import Language
 from .constant import constant
+from .distinct import distinct_items, few_keys_only, owes_open_keys, untyped_members
 from .heights import heights, needed
 from .layout import BARE_KEY_STOPS, Layout
+from .one_spelling import OneSpelling
 from .runs import items_in_runs
 from .scalars import number
 from .shared import Shared
-from .spelling import (
-    StringStyle,
-    canonical_character,
-)
-from .texts import TextLowering
+from .spelling import StringStyle
+from .texts import TextLowering, plain_character
 from .trie import trie
 from .writer import Writer, write_key
 
@@ -81,6 +80,7 @@ class ValueLowering:
         self._met: set[str] = set()
         self._objects: dict[tuple[int, int], RuleRef] = {}
         self._kept: list[Value] = []
+        self._spelled: dict[int, tuple[ValueLowering, ArrayValue]] = {}
 
     # Entry points ---------------------------------------------------------------------------
 
@@ -113,7 +113,12 @@ class ValueLowering:
             case StringValue():
                 return self.texts.string(value)
             case IntegerValue() | NumberValue():
-                return number(value, self.shared, floats=self.layout.float_integers)
+                return number(
+                    value,
+                    self.shared,
+                    floats=self.layout.float_integers,
+                    one_spelling=self.layout.one_spelling,
+                )
             case EnumValue():
                 return self._enum(value, depth)
             case ArrayValue() | ObjectValue():
@@ -177,6 +182,21 @@ class ValueLowering:
             found = self._objects[key] = self.shared.rules.define(name, expr)
         return found
 
+    def with_one_spelling(self, value: ArrayValue) -> tuple[ValueLowering, ArrayValue]:
+        """The array, and what lowers its items so that each has one text.
+
+        Raises:
+            TooManyKeys: alternatives that would have to agree on the order of too many keys.
+        """
+        found = self._spelled.get(id(value))
+        if found is None:
+            one = OneSpelling(value, self.definitions, self.layout)
+            lowering = ValueLowering(self.shared, one.layout, one.definitions, self.hint)
+            found = self._spelled[id(value)] = (lowering, one.value)
+            # Rules are known by the identity of the definitions and values they are made from.
+            self.shared.kept += (lowering, value)
+        return found
+
     # Containers -----------------------------------------------------------------------------
 
     def gap(self) -> Expr:
@@ -195,29 +215,20 @@ class ValueLowering:
     def array(self, value: ArrayValue, depth: int) -> Expr | None:
         """An array: the prefix one by one, then repeated items."""
         comma = self.punctuation(self.layout.comma)
-        low, high = value.min_items, value.max_items
-        bounds = self.shared.bounds
+        low = value.min_items
+        if value.unique:
+            inside = distinct_items(self, value, depth, comma)
+            return None if inside is None else self._bracketed("[", inside, "]")
         if value.runs:
+            bounds = self.shared.bounds
             most = bounds.items if bounds else None
             inside = items_in_runs(value, lambda v: self.value(v, depth), comma, most)
             return None if inside is None else self._bracketed("[", inside, "]")
-        items = None if value.items is None else self.value(value.items, depth)
-        prefix: list[Expr] = []
-        for member in value.prefix:
-            expr = self.value(member, depth)
-            if expr is None:
-                items = None
-                break
-            prefix.append(expr)
-        if high is None and bounds is not None:
-            high = max(bounds.items, low, len(prefix))
-        if high is not None:
-            prefix = prefix[:high]
-        count = len(prefix)
-        if items is None:
-            high = count if high is None else min(high, count)
-        if high is not None and high < low:
+        extent = self.extent(value, depth)
+        if extent is None:
             return None
+        prefix, items, high = extent
+        count = len(prefix)
         tail: Expr = Sequence(())
         if items is not None and (high is None or high > count):
             more = None if high is None else high - count
@@ -239,6 +250,29 @@ class ValueLowering:
                 tail = self.shared.rules.define(self.shared.names.fresh(self.hint, "tuple"), tail)
         return self._bracketed("[", tail, "]")
 
+    def extent(
+        self, value: ArrayValue, depth: int
+    ) -> tuple[list[Expr], Expr | None, int | None] | None:
+        """The prefix, the items that may follow it, and the most members of all; None where they
+        are fewer than there must be."""
+        bounds = self.shared.bounds
+        high = value.max_items
+        items = None if value.items is None else self.value(value.items, depth)
+        prefix: list[Expr] = []
+        for member in value.prefix:
+            expr = self.value(member, depth)
+            if expr is None:
+                items = None
+                break
+            prefix.append(expr)
+        if high is None and bounds is not None:
+            high = max(bounds.items, value.min_items, len(prefix))
+        if items is None:
+            high = len(prefix) if high is None else min(high, len(prefix))
+        if high is not None and high < value.min_items:
+            return None
+        return (prefix if high is None else prefix[:high]), items, high
+
     def _bracketed(self, opening: str, inside: Expr, closing: str) -> Expr:
         if inside == Sequence(()) or not self.layout.flexible:
             return sequence(Literal(opening), self.gap(), inside, Literal(closing))
@@ -252,7 +286,7 @@ class ValueLowering:
     def object(self, value: ObjectValue, depth: int) -> Expr | None:
         """An object in braces."""
         comma = self.punctuation(self.layout.comma)
-        members = self.members(value, depth, comma, self.member)
+        members = self.members(value, depth, comma, self.member, self.named_member)
         if members is None:
             return None
         if not members.keys and not members.open:
@@ -268,10 +302,12 @@ class ValueLowering:
         depth: int,
         separator: Expr,
         member: Callable[[Key | OpenKeys, int], Expr | None],
+        named: Callable[[OpenKeys, int], tuple[Expr, Expr] | None] | None = None,
     ) -> Members | None:
         """The members of an object, without what stands around them.
 
-        `member(key or open keys, depth)` spells one, or gives None if it cannot be said.
+        `member(key or open keys, depth)` spells one, or gives None if it cannot be said; `named`
+        spells the key and the rest of an undeclared one, for where keys must be remembered.
         """
         keys = []
         for key in value.keys:
@@ -280,7 +316,17 @@ class ValueLowering:
                 keys.append(Member(key.name, body, key.required))
             elif key.required:
                 return None
-        opened = [b for o in value.open_keys if (b := member(o, depth)) is not None]
+        one = self.layout.one_spelling
+        names: tuple[Expr, ...] = ()
+        if value.open_keys and (one or owes_open_keys(value)):
+            if named is None:
+                self.shared.problems.append(few_keys_only(value))
+                return None
+            pairs = [p for o in value.open_keys if (p := named(o, depth)) is not None]
+            names = tuple(name for name, _ in pairs)
+            opened = [rest for _, rest in pairs]
+        else:
+            opened = [b for o in value.open_keys if (b := member(o, depth)) is not None]
         bounds = self.shared.bounds
         max_open = None
         if opened and bounds is not None and value.max_keys is None:
@@ -293,10 +339,12 @@ class ValueLowering:
             separator,
             tuple(opened),
             max_open,
-            "any" if self.shared.order == "any" else "schema",
+            "any" if self.shared.order == "any" and not one else "schema",
             value.min_keys,
             value.max_keys,
             value.origin,
+            names,
+            "ascending" if one else "distinct",
         )
 
     def member(self, member: Key | OpenKeys, depth: int) -> Expr | None:
@@ -308,6 +356,14 @@ class ValueLowering:
         if name is None:
             return None
         return sequence(name, self.punctuation(self.layout.colon), inner)
+
+    def named_member(self, member: OpenKeys, depth: int) -> tuple[Expr, Expr] | None:
+        """An undeclared member in braces: its key in one spelling; colon and value."""
+        inner = self.value(member.value, depth)
+        name = self.open_key(member)
+        if inner is None or name is None:
+            return None
+        return name, sequence(self.punctuation(self.layout.colon), inner)
 
     def key(self, member: Key | OpenKeys) -> Expr | None:
         """The spelled key."""
@@ -321,9 +377,12 @@ class ValueLowering:
                 self.shared.problems += error.problems
                 return None
             return trie([(text, Sequence(())) for text in texts])
-        return choice(
-            *(e for s in self.layout.keys if (e := self._open_key(member, s)) is not None)
-        )
+        found = [e for s in self.layout.keys if (e := self._open_key(member, s)) is not None]
+        return choice(*found) if found else None
+
+    def open_key(self, member: OpenKeys) -> Expr | None:
+        """Any key of the class in the one way that it is written."""
+        return self._open_key(member, self.layout.keys[0])
 
     def _open_key(self, member: OpenKeys, style: StringStyle) -> Expr | None:
         """Any key of the class, in its canonical spelling."""
@@ -336,13 +395,7 @@ class ValueLowering:
             language = names & bare_keys() if not style.open else names
             body = self.texts.raw(language, style.close or ":", 0, high, member.origin)
         elif names.is_any:
-            quote = style.close[:1]
-            char = self.shared.named(
-                ("plain-char", style.escape, quote),
-                f"{style.escape}-plain-char",
-                lambda: canonical_character(style.escape, quote),
-            )
-            body = Repeat(char, 0, high)
+            body = Repeat(plain_character(self.shared, style), 0, high)
         else:
             body = self.texts.inside(names, style, "", 0, high, member.origin)
         if body is None:
@@ -373,6 +426,9 @@ class ValueLowering:
         most = bounds.items - 1 if bounds else None
         items = optional(sequence(inner, Repeat(sequence(comma, inner), 0, most)))
         options.append(self._bracketed("[", items, "]"))
+        if self.layout.one_spelling:
+            options.append(self._bracketed("{", untyped_members(self, inner, comma), "}"))
+            return choice(*options)
         name = self.key(OpenKeys(Language.any(), AnyValue()))
         assert name is not None
         member = sequence(name, self.punctuation(self.layout.colon), inner)

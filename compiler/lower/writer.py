@@ -29,6 +29,7 @@ from ..membership import contains
 from ..origin import Origin
 from ..regular.numbers import spells_exponents
 from .layout import BARE_KEY_STOPS, Layout
+from .one_spelling import OneSpelling
 from .spelling import WHITESPACE, StringStyle, escaped, raw_fits
 
 PLAIN_DIGITS = 20
@@ -103,6 +104,19 @@ def write_number(value: int | float | Decimal, kind: Value | None, origin: Origi
     return text.replace("E", "e")
 
 
+def write_canonical(value: int | float | Decimal, origin: Origin) -> str:
+    """A JSON number in its one spelling: no exponent, no needless zeros, no negative zero."""
+    if not isinstance(value, int):
+        exact = Decimal(repr(value)) if isinstance(value, float) else value
+        if exact.is_finite() and exact and abs(exact.adjusted()) > MAX_EXPONENT:
+            raise not_carryable(f"a number beyond 1e±{MAX_EXPONENT}", origin)
+        if exact.is_finite() and exact != exact.to_integral_value():
+            return format(exact.normalize(), "f")
+        if exact.is_finite():
+            value = int(exact)
+    return write_number(value, None, origin)
+
+
 class Writer:
     """Writes values in one layout, led by typed values where there are any.
 
@@ -113,6 +127,7 @@ class Writer:
         self.layout = layout
         self.definitions = definitions
         self.keep_order = False
+        self._unique: dict[int, tuple[Writer, Value, Value]] = {}
 
     def write(
         self,
@@ -147,10 +162,13 @@ class Writer:
             case str():
                 return write_string(value, style or layout.strings[0], following, layout, origin)
             case int() | float() | Decimal():
+                if layout.one_spelling:
+                    return write_canonical(value, origin)
                 return write_number(value, kind, origin)
             case list() | tuple():
+                writer, kind = self._for_items(kind)
                 items = [
-                    self.write(item, self._item(kind, i), origin.child(i), "", None, depth + 1)
+                    writer.write(item, writer._item(kind, i), origin.child(i), "", None, depth + 1)
                     for i, item in enumerate(value)
                 ]
                 return self._join("[", items, "]", depth)
@@ -190,6 +208,16 @@ class Writer:
                 return kind
         return None
 
+    def _for_items(self, kind: Value | None) -> tuple[Writer, Value | None]:
+        """Who writes an array's items, and what leads: distinct ones have one spelling each."""
+        if not isinstance(kind, ArrayValue) or not kind.unique or self.layout.one_spelling:
+            return self, kind
+        found = self._unique.get(id(kind))
+        if found is None:
+            one = OneSpelling(kind, self.definitions, self.layout)
+            found = self._unique[id(kind)] = (Writer(one.layout, one.definitions), one.value, kind)
+        return found[0], found[1]
+
     def _item(self, kind: Value | None, index: int) -> Value | None:
         if not isinstance(kind, ArrayValue):
             return None
@@ -204,11 +232,12 @@ class Writer:
     ) -> list[tuple[str, Value | None]]:
         """The keys of `value` in the order to write, each with its typed value."""
         if not isinstance(kind, ObjectValue):
-            return [(name, None) for name in value]
+            names_ = self._sorted(value) if self.layout.one_spelling else value
+            return [(name, None) for name in names_]
         declared = [(k.name, k.value) for k in kind.keys if k.name in value]
         names = {name for name, _ in declared}
         rest: list[tuple[str, Value | None]] = []
-        for name in value:
+        for name in self._sorted(value) if self.layout.one_spelling else value:
             if name not in names:
                 opened = (o.value for o in kind.open_keys if o.names.accepts(name))
                 rest.append((name, next(opened, None)))
@@ -216,6 +245,18 @@ class Writer:
             kinds = dict([*declared, *rest])
             return [(name, kinds[name]) for name in value]
         return [*declared, *rest]
+
+    def _sorted(self, value: Mapping[str, Any]) -> list[str]:
+        """The keys in the order of their bytes, behind those that have a place of their own."""
+        ranks = {name: i for i, name in enumerate(self.layout.named_keys)}
+        last = len(ranks)
+        return sorted(
+            value,
+            key=lambda name: (
+                ranks.get(name, last),
+                write_key(name, self.layout, Origin()).encode(),
+            ),
+        )
 
 
 def _short(text: str) -> str:

@@ -7,7 +7,7 @@ memory on the hidden one (`n root "a"` where `n` may be empty).
 from __future__ import annotations
 
 from ..errors import GrammarError
-from ..grammar import Grammar, Members, Repeat, RuleRef, Sequence
+from ..grammar import Distinct, Grammar, Members, Repeat, RuleRef, Sequence
 from ..origin import Problem
 from .graph import Graph, graph_of
 from .nullable import nullable
@@ -56,13 +56,15 @@ def first_kids(graph: Graph, index: int, empty: bytearray) -> tuple[int, ...]:
             return ()
         case Members():
             return _first_members(node, kids, empty)
+        case Distinct():
+            return _first_distinct(kids, empty)
         case _:
             return kids
 
 
 def _first_members(node: Members, kids: tuple[int, ...], empty: bytearray) -> tuple[int, ...]:
     count = len(node.keys)
-    separator, opened = kids[count], kids[count + 1 :]
+    separator, opened = kids[count], _first_open(node, kids[count + 1 :], empty)
     found = []
     closed = False
     for key, kid in zip(node.keys, kids, strict=False):
@@ -75,6 +77,22 @@ def _first_members(node: Members, kids: tuple[int, ...], empty: bytearray) -> tu
     if any(empty[kid] for kid in found):
         found.append(separator)
     return tuple(found)
+
+
+def _first_open(node: Members, kids: tuple[int, ...], empty: bytearray) -> tuple[int, ...]:
+    opened, names = kids[: len(node.open)], kids[len(node.open) :]
+    if not names:
+        return opened
+    behind = (kid for kid, name in zip(opened, names, strict=True) if empty[name])
+    return (*names, *behind)
+
+
+def _first_distinct(kids: tuple[int, ...], empty: bytearray) -> tuple[int, ...]:
+    separator, items = kids[0], kids[1:]
+    for at, kid in enumerate(items):
+        if not empty[kid]:
+            return (*items[: at + 1], *((separator,) if at else ()))
+    return kids
 
 
 def _cycles(graph: Graph, empty: bytearray) -> list[list[int]]:

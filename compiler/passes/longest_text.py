@@ -13,6 +13,7 @@ from ..grammar import (
     Chars,
     Choice,
     Cut,
+    Distinct,
     Expr,
     Grammar,
     Literal,
@@ -121,6 +122,8 @@ class _Measure:
                 return _repeated(kids[0] if kids else Extent(0, 0), low, high)
             case Members():
                 return _members(node, known)
+            case Distinct():
+                return _distinct(node, known)
             case Capture() | RuleRef():
                 return kids[0]
 
@@ -169,7 +172,7 @@ def _members(node: Members, kids: list[Extent | None]) -> Extent:
     bodies, separator = kids[:size], kids[size] or Extent(0, 0)
     required = [b for key, b in zip(node.keys, bodies, strict=True) if key.required and b]
     optional = [b for key, b in zip(node.keys, bodies, strict=True) if not key.required and b]
-    opened = [b for b in kids[size + 1 :] if b is not None]
+    opened = _opened(node, kids[size + 1 :])
     each = _either(opened) if opened else None
 
     needed = max(0, node.min_count - len(required))
@@ -187,6 +190,52 @@ def _members(node: Members, kids: list[Extent | None]) -> Extent:
             return Extent(shortest, None, why, node.origin)
         each = None
     return _longest_members(node, shortest, required, optional, each, room, left, separator)
+
+
+def _opened(node: Members, kids: list[Extent | None]) -> list[Extent]:
+    """The open members, each with the name that stands before it."""
+    bodies, names = kids[: len(node.open)], kids[len(node.open) :]
+    if not names:
+        return [b for b in bodies if b is not None]
+    pairs = zip(names, bodies, strict=True)
+    return [_together([n, b]) for n, b in pairs if n is not None and b is not None]
+
+
+def _distinct(node: Distinct, kids: list[Extent | None]) -> Extent:
+    """As many items as may be. That they differ is not counted in: the shortest text may be longer
+    than said here, the longest shorter."""
+    separator, items = kids[0] or Extent(0, 0), kids[1:]
+    prefix = items[: len(node.prefix)]
+    usable = [i for i in prefix if i is not None]
+    if None in prefix:
+        usable = usable[: prefix.index(None)]
+    rest = items[-1] if node.rest is not None and len(usable) == len(prefix) else None
+    most = node.max_count
+    if rest is None:
+        most = len(usable) if most is None else min(most, len(usable))
+    needed = [*usable[: node.min_count]]
+    repeated = max(0, node.min_count - len(usable))
+    shortest = sum(i.shortest for i in needed) + separator.shortest * max(0, node.min_count - 1)
+    if rest is not None:
+        shortest += rest.shortest * repeated
+    taken = [*usable[:most], *([separator] if most != 1 else [])]
+    if rest is not None and most != len(usable):
+        taken.append(rest)
+        if most is None:
+            found = _unbounded(taken, shortest)
+            return found or Extent(
+                shortest, None, "an array may have any number of items", node.origin
+            )
+    found = _unbounded(taken, shortest)
+    if found is not None:
+        return found
+    assert most is not None
+    longest = sum(i.longest or 0 for i in usable[:most]) + (separator.longest or 0) * max(
+        0, most - 1
+    )
+    if rest is not None:
+        longest += (rest.longest or 0) * max(0, most - len(usable))
+    return Extent(shortest, longest)
 
 
 def _least(small: list[int], each: Extent | None, room: int | None, needed: int) -> int:

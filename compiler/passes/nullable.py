@@ -12,6 +12,7 @@ from ..grammar import (
     Chars,
     Choice,
     Cut,
+    Distinct,
     Literal,
     Members,
     Regular,
@@ -94,11 +95,14 @@ def _holds(graph: Graph, index: int, holds: bytearray, question: Question) -> bo
             return bool(kids) and bool(holds[kids[0]])
         case Members() as members:
             return _members_hold(members, [bool(holds[kid]) for kid in kids])
+        case Distinct() as distinct:
+            return _distinct_hold(distinct, [bool(holds[kid]) for kid in kids])
 
 
 def _members_hold(members: Members, holds: list[bool]) -> bool:
     """Whether enough members have the property for an object that is as small as may be."""
-    keys, separator, opened = members.keys, holds[len(members.keys)], holds[len(members.keys) + 1 :]
+    keys, separator = members.keys, holds[len(members.keys)]
+    opened = _open_hold(members, holds[len(members.keys) + 1 :])
     required = [ok for key, ok in zip(keys, holds, strict=False) if key.required]
     needed = max(members.min_count, len(required))
     if members.max_count is not None and needed > members.max_count:
@@ -109,3 +113,17 @@ def _members_hold(members: Members, holds: list[bool]) -> bool:
     if any(opened):
         usable = needed if members.max_open is None else usable + members.max_open
     return usable >= needed and (needed <= 1 or separator)
+
+
+def _open_hold(members: Members, holds: list[bool]) -> list[bool]:
+    """Whether each open member has the property, its name included."""
+    opened = holds[: len(members.open)]
+    names = holds[len(members.open) :]
+    return [a and b for a, b in zip(opened, names, strict=True)] if names else opened
+
+
+def _distinct_hold(node: Distinct, holds: list[bool]) -> bool:
+    """Whether as many items have the property as there must be; that they differ is not seen."""
+    separator, items = holds[0], holds[1:]
+    needed = node.min_count
+    return all(items[:needed]) and (needed <= 1 or separator)

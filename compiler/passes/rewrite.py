@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..grammar import (
     EMPTY,
@@ -11,6 +11,7 @@ from ..grammar import (
     Chars,
     Choice,
     Cut,
+    Distinct,
     Expr,
     Grammar,
     Literal,
@@ -79,10 +80,19 @@ def with_children(expr: Expr, kids: tuple[Expr, ...]) -> Expr:
                 Member(key.name, body, key.required)
                 for key, body in zip(expr.keys, kids, strict=False)
             )
+            after = count + 1 + len(expr.open)
             return Members(
-                keys, kids[count], kids[count + 1 :], expr.max_open, expr.order,
-                expr.min_count, expr.max_count, expr.origin,
+                keys, kids[count], kids[count + 1 : after], expr.max_open, expr.order,
+                expr.min_count, expr.max_count, expr.origin, kids[after:], expr.memory,
             )  # fmt: skip
+        case Distinct(prefix=prefix, rest=rest):
+            count = len(prefix) + 1
+            return replace(
+                expr,
+                separator=kids[0],
+                prefix=kids[1:count],
+                rest=None if rest is None else kids[count],
+            )
         case _:
             return expr
 

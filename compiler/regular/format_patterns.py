@@ -14,9 +14,29 @@ DATE = (
     r"|02-(?:0[1-9]|1\d|2[0-8]))"
     rf"|{_LEAP_YEAR}-02-29)"
 )
-# RFC 3339 5.6 full-time. Without :60: validators in use refuse it, and whether a leap second was
-# is no matter of form. Upper-case Z for the same reason.
-TIME = r"(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)"
+# RFC 3339 5.6 full-time, but for leap seconds.
+_TIME = r"(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)"
+_LEAP_UTC = r"23:59:60(?:\.\d+)?(?:[Zz]|[+-]00:00)"
+
+
+def _leap_seconds() -> str:
+    """RFC 3339 5.7: second 60 where it is 23:59 UTC, so at one local minute for each offset.
+
+    Of offsets, whole and half hours: each local minute is remembered from its digits to the
+    offset's, which for all 1,440 of them would take thousands of states.
+    """
+    options = [_LEAP_UTC]
+    for offset in range(30, 24 * 60, 30):
+        for sign, east in (("+", offset), ("-", -offset)):
+            hour, minute = divmod((23 * 60 + 59 + east) % (24 * 60), 60)
+            spelled = f"{offset // 60:02}:{offset % 60:02}"
+            options.append(rf"{hour:02}:{minute:02}:60(?:\.\d+)?[{sign}]{spelled}")
+    return "|".join(options)
+
+
+TIME = f"(?:{_TIME}|{_leap_seconds()})"
+# A leap second ends June or December (RFC 3339 5.7). Only in UTC here, where dates are no others.
+DATE_TIME = rf"(?:{DATE}[Tt]{_TIME}|{_YEAR}-(?:06-30|12-31)[Tt]{_LEAP_UTC})"
 # Years and leap seconds of any kind, and what RFC 3339 5.6 and ISO 8601 leave to agreement.
 WIDE_DATE = r"\d{4}-?\d\d-?\d\d"
 WIDE_TIME = r"\d\d:?\d\d(?::?\d\d(?:[.,]\d*)?)?(?:[Zz]|[+-]\d\d:?(?:\d\d)?)?"
@@ -31,11 +51,6 @@ DURATION = rf"P(?:{_DURATION_DATE}(?:{_DURATION_TIME})?|{_DURATION_TIME}|\d+W)"
 LABEL = r"(?![Xx][Nn]--)[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 HOSTNAME = rf"{LABEL}(?:\.{LABEL})*"
 
-# RFC 5321 4.1.2 Mailbox: Dot-string or Quoted-string, at most 64 characters (4.5.3.1.1), @, Domain.
-_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]"
-DOT_STRING = rf"(?!\.)(?![^@]*\.\.)(?![^@]*\.@)(?:{_ATOM}|\.){{1,64}}"
-_QUOTED = r'"(?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e]){0,31}"'
-EMAIL = rf"(?:{DOT_STRING}|{_QUOTED})@{HOSTNAME}"
 _OCTET = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 # RFC 2673 3.2 dotted-quad, without leading zeros (RFC 6943 3.1.1).
 IPV4 = rf"{_OCTET}(?:\.{_OCTET}){{3}}"
@@ -44,12 +59,15 @@ _GROUP = r"[0-9A-Fa-f]{1,4}"
 _LAST = rf"(?:{_GROUP}:{_GROUP}|{IPV4})"
 
 
-def _ipv6() -> str:
-    """RFC 4291 2.2: eight groups, or fewer around one `::`; the last two may be an IPv4 address."""
+def _ipv6(hidden: int) -> str:
+    """RFC 4291 2.2: eight groups, or fewer around one `::`; the last two may be an IPv4 address.
+
+    `hidden`: least groups that `::` stands for.
+    """
     options = [rf"(?:{_GROUP}:){{6}}{_LAST}"]
-    for before in range(8):
+    for before in range(9 - hidden):
         left = f"{_GROUP}(?::{_GROUP}){{{before - 1}}}" if before else ""
-        after = 7 - before
+        after = 8 - hidden - before
         tails = [""]
         if after >= 1:
             tails.append(_GROUP)
@@ -59,7 +77,23 @@ def _ipv6() -> str:
     return "(?:" + "|".join(options) + ")"
 
 
-IPV6 = _ipv6()
+IPV6 = _ipv6(1)
+
+# RFC 5321 4.1.2 Mailbox: Dot-string or Quoted-string, @, Domain or address literal (4.1.3, where
+# `::` stands for two groups at least). Domains are of any letters, digits and hyphens, what starts
+# with `xn--` too. The octets of the local part are counted in :mod:`.mailbox`.
+_LDH_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_LITERAL = rf"\[(?:{IPV4}|[Ii][Pp][Vv]6:{_ipv6(2)})\]"
+
+
+def mailbox(more: str, domain: str) -> str:
+    """An address; `more`: characters of the local part beyond ASCII (RFC 6531 3.3)."""
+    atom = rf"[A-Za-z0-9!#$%&'*+/=?^_`{{|}}~\-{more}]+"
+    quoted = rf'"(?:[\x20\x21\x23-\x5b\x5d-\x7e{more}]|\\[\x20-\x7e])*"'
+    return rf"(?:{atom}(?:\.{atom})*|{quoted})@(?:{domain}|{_LITERAL})"
+
+
+EMAIL = mailbox("", rf"{_LDH_LABEL}(?:\.{_LDH_LABEL})*")
 
 UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 
@@ -89,17 +123,14 @@ UNICODE = Repertoire(
 )
 
 
-def uri(more: Repertoire, *, absolute: bool, future: bool = False) -> str:
-    """RFC 3986 appendix A: URI, or (not absolute) URI-reference; with `more`, RFC 3987's IRI.
-
-    `future`: with IPvFuture hosts.
-    """
+def uri(more: Repertoire, *, absolute: bool) -> str:
+    """RFC 3986 appendix A: URI, or (not absolute) URI-reference; with `more`, RFC 3987's IRI."""
     plain = rf"A-Za-z0-9\-._~!$&'()*+,;={more.other}"
     encoded = "%[0-9A-Fa-f]{2}"
     pchar = rf"(?:[{plain}:@]|{encoded})"
     no_colon = rf"(?:[{plain}@]|{encoded})"
-    later = rf"|\[[vV][0-9A-Fa-f]+\.[{plain}:]+\]" if future else ""
-    host = rf"(?:\[{IPV6}\]{later}|(?:[{plain}]|{encoded})*)"
+    later = r"[vV][0-9A-Fa-f]+\.[A-Za-z0-9\-._~!$&'()*+,;=:]+"
+    host = rf"(?:\[(?:{IPV6}|{later})\]|(?:[{plain}]|{encoded})*)"
     authority = rf"(?:(?:[{plain}:]|{encoded})*@)?{host}(?::\d*)?"
     segments = f"(?:/{pchar}*)*"
     rooted = f"(?://{authority}{segments}|/(?:{pchar}+{segments})?"
@@ -112,10 +143,11 @@ def uri(more: Repertoire, *, absolute: bool, future: bool = False) -> str:
 
 
 def _uri_template() -> str:
-    """RFC 6570 2: literals and expressions, without the operators reserved for later."""
+    """RFC 6570 2: literals (with the `'` of erratum 6937) and expressions, without the operators
+    reserved for later."""
     encoded = "%[0-9A-Fa-f]{2}"
     literal = (
-        r"[\x21\x23\x24\x26\x28-\x3B\x3D\x3F-\x5B\x5D\x5F\x61-\x7A\x7E"
+        r"[\x21\x23\x24\x26-\x3B\x3D\x3F-\x5B\x5D\x5F\x61-\x7A\x7E"
         f"{UNICODE.other}{UNICODE.private}]"
     )
     varchar = f"(?:[A-Za-z0-9_]|{encoded})"

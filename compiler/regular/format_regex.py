@@ -1,17 +1,20 @@
 """Regular expressions as a format (JSON Schema validation 7.3.8): a regular subset of ECMA-262.
 
 Brackets nested to any depth are not regular, so groups nest at most :data:`MAX_GROUPS` deep here.
-What is said is valid in ECMA-262 (section 22.2.1) with and without the u flag, and to the regular
-expressions of Python as well, whose validators check the format with them.
+What is said is valid in ECMA-262 (section 22.2.1) with and without the u flag. Group names, which
+have to be distinct, and references to them are left out.
 """
 
 from __future__ import annotations
 
 MAX_GROUPS = 3
-"""Deepest nesting of groups; a lookahead is one, and holds none."""
+"""Deepest nesting of groups; a lookahead or lookbehind is one, and holds none."""
 
 _PUNCTUATION = r"\^$\\.*+?()\[\]{}|\/"
-_ESCAPE = rf"\\(?:[dDsSwWtnrvf{_PUNCTUATION}]|x[0-9A-Fa-f]{{2}}|u[0-9A-CE-Fa-ce-f][0-9A-Fa-f]{{3}})"
+_ESCAPE = (
+    rf"\\(?:[dDsSwWtnrvf{_PUNCTUATION}]|x[0-9A-Fa-f]{{2}}|u[0-9A-CE-Fa-ce-f][0-9A-Fa-f]{{3}}"
+    r"|c[A-Za-z])"
+)
 _LITERAL = r"[^\^$\\.*+?()\[\]{}|\r\n\u2028\u2029]"
 
 
@@ -30,12 +33,12 @@ _MEMBER = (
 def regex() -> str:
     """The regular expression, not anchored, of the regular expressions of the subset."""
     quantifier = rf"(?:(?:[*+?]|{_BOUNDS})\??)?"
-    single = rf"(?:\.|{_LITERAL}|{_ESCAPE}|\[\^?{_MEMBER}+\]){quantifier}"
+    single = rf"(?:\.|{_LITERAL}|{_ESCAPE}|\[\^?{_MEMBER}*\]){quantifier}"
     assertion = r"\^|\$|\\[bB]"
     flat = rf"(?:\||{assertion}|{single})*"
-    ahead = rf"\(\?[=!]{flat}\)"
+    around = rf"\(\?<?[=!]{flat}\)"
     inner = flat
     for _ in range(MAX_GROUPS):
         group = rf"\((?:\?:)?{inner}\){quantifier}"
-        inner = rf"(?:\||{assertion}|{ahead}|{single}|{group})*"
+        inner = rf"(?:\||{assertion}|{around}|{single}|{group})*"
     return inner

@@ -4,8 +4,8 @@ Each format is the grammar of the RFC that JSON Schema names, written as a regul
 that is readable. Where two authorities disagree the narrower one holds, so that what is generated
 is valid everywhere: :data:`NARROWED` says what is left out, :data:`FORMAT_LENGTHS` which total
 lengths the RFC sets that are left to the caller's length bounds. The other way about, what is *not*
-of a format is taken from everything that any of them calls it: each narrowed format has a wide
-reading too.
+of a format is taken from everything that any of them calls it: formats that are narrowed, or that
+validators in use read wider than the RFC, have a wide reading too (:data:`WIDENED`).
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from functools import lru_cache
 
 from . import format_patterns as patterns
 from .format_regex import regex
-from .idn import MOST_CHARACTERS, MOST_LOCAL, idn_email, idn_hostname
+from .idn import MOST_LABELS, idn_email, idn_hostname
+from .mailbox import local_octets
 from .regex_compile import compile_regex
-from .table import Table
+from .table import Table, intersection
 
 _PATTERNS: dict[str, str | Callable[[], str]] = {
     "date": patterns.DATE,
     "time": patterns.TIME,
-    "date-time": f"{patterns.DATE}T{patterns.TIME}",
+    "date-time": patterns.DATE_TIME,
     "duration": patterns.DURATION,
     "email": patterns.EMAIL,
     "hostname": patterns.HOSTNAME,
@@ -50,17 +51,18 @@ _WIDE: dict[str, str] = {
     "idn-email": "[^]*@[^]*",
     "hostname": r"[A-Za-z0-9_.-]*",
     "idn-hostname": _ANYTHING,
-    "uri": patterns.uri(patterns.ASCII, absolute=True, future=True),
-    "uri-reference": patterns.uri(patterns.ASCII, absolute=False, future=True),
-    "iri": patterns.uri(patterns.UNICODE, absolute=True, future=True),
-    "iri-reference": patterns.uri(patterns.UNICODE, absolute=False, future=True),
     "uri-template": r"[^ \"<>\\^`|]*",
     "relative-json-pointer": rf"(?:0|[1-9]\d*)(?:[+-]\d+)?(?:#|{patterns.JSON_POINTER})",
     "regex": _ANYTHING,
 }
 
+_MAILBOXES = ("email", "idn-email")
+
 KNOWN_FORMATS: frozenset[str] = frozenset(_PATTERNS)
 """Formats that are enforced."""
+
+WIDENED: frozenset[str] = frozenset(_WIDE)
+"""Formats with a wide reading besides the one that is enforced."""
 
 ANNOTATION_FORMATS: frozenset[str] = frozenset(
     [
@@ -73,32 +75,26 @@ ANNOTATION_FORMATS: frozenset[str] = frozenset(
 
 FORMAT_LENGTHS: Mapping[str, tuple[int, int]] = {
     "hostname": (1, 253),
-    "idn-hostname": (1, MOST_CHARACTERS),
+    "idn-hostname": (1, 253),
     "email": (3, 254),
-    "idn-email": (3, MOST_LOCAL + 1 + MOST_CHARACTERS),
+    "idn-email": (3, 254),
 }
 """Total lengths in code points (RFC 1123 2.1, RFC 5321 4.5.3.1.3; see :mod:`.idn`) that the
 automaton does not count: intersect them with the schema's own length bounds."""
 
 NARROWED: Mapping[str, str] = {
     "date": "years 0001 to 9999",
-    "time": "upper-case Z, no leap second, with the UTC offset that RFC 3339 demands",
-    "date-time": "years 0001 to 9999, upper-case T and Z, no leap second",
-    "email": "no address literals; domains as in hostname",
-    "idn-email": f"no address literals; at most {MOST_LOCAL + 1 + MOST_CHARACTERS} characters, "
-    f"beyond ASCII at most {MOST_LOCAL} before the @; domains as in idn-hostname",
+    "time": "leap seconds with offsets of whole and half hours only",
+    "date-time": "years 0001 to 9999; leap seconds at the end of June and December and in UTC only",
+    "idn-email": "domains as in idn-hostname",
     "hostname": "no A-labels (xn--...)",
-    "idn-hostname": f"at most {MOST_CHARACTERS} characters, no A-labels (xn--...); labels beyond "
-    "ASCII: at most 12 lower-case Latin, Greek or Cyrillic characters, or 8 Han, Hiragana or "
+    "idn-hostname": f"no A-labels (xn--...); with labels beyond ASCII at most {MOST_LABELS} "
+    "labels, each at most 12 lower-case Latin, Greek or Cyrillic characters, or 8 Han, Hiragana or "
     "Hangul ones, one script a label, no hyphens",
     "uri-template": "no reserved operators",
-    "uri": "no IPvFuture hosts",
-    "uri-reference": "no IPvFuture hosts",
-    "iri": "no IPvFuture hosts",
-    "iri-reference": "no IPvFuture hosts",
     "relative-json-pointer": "no index manipulation (+1, -1)",
-    "regex": "groups at most 3 deep, lookahead without groups, class ranges from 0, 1, a or A, "
-    "at most 999 repeats; no named groups, back-references, lookbehind or properties",
+    "regex": "groups at most 3 deep, lookahead and lookbehind without groups, class ranges "
+    "from 0, 1, a or A, at most 999 repeats; no named groups, back-references or properties",
 }
 """Where a format allows less than its RFC, and what it allows."""
 
@@ -128,8 +124,10 @@ _WHAT = {
 @lru_cache(maxsize=64)
 def format_table(name: str, wide: bool = False) -> Table:
     """The automaton of a known format, minimal. `wide`: of all that may be called it."""
-    pattern = _WIDE[name] if wide and name in NARROWED else _PATTERNS[name]
-    return compile_regex(f"^(?:{pattern if isinstance(pattern, str) else pattern()})$")
+    wide = wide and name in WIDENED
+    pattern = _WIDE[name] if wide else _PATTERNS[name]
+    made = compile_regex(f"^(?:{pattern if isinstance(pattern, str) else pattern()})$")
+    return intersection(made, local_octets()) if name in _MAILBOXES and not wide else made
 
 
 def what(name: str) -> str:

@@ -11,7 +11,7 @@ import unicodedata
 from typing import TypeAlias
 
 from . import charset
-from .format_patterns import DOT_STRING, LABEL
+from .format_patterns import mailbox
 
 _Blocks: TypeAlias = tuple[tuple[int, int], ...]
 
@@ -22,12 +22,9 @@ _SHORT_CODE_POINTS: tuple[_Blocks, ...] = (((0xDF, 0x24F),), ((0x3AC, 0x3CE),), 
 _LONG_CODE_POINTS: tuple[_Blocks, ...] = (((0x3041, 0x3096), (0x4E00, 0x9FFF)), ((0xAC00, 0xD7A3),))
 _MOST_SHORT = 12
 _MOST_LONG = 8
-MOST_LOCAL = 16
-"""Characters of a local part beyond ASCII: 4 octets each, of which RFC 5321 4.5.3.1.1 has 64."""
-
-MOST_CHARACTERS = 42
-"""Code points of a name, so that its A-labels stay within the 253 octets of RFC 1123 2.1: a label
-takes at most 6 octets a character, its dot or end counted as one."""
+MOST_LABELS = 4
+"""Labels of a name with one beyond ASCII, so that it stays within the 253 octets of RFC 1123 2.1
+as A-labels: three of 63, one of at most 53, and dots."""
 
 
 def idn_hostname() -> str:
@@ -36,24 +33,24 @@ def idn_hostname() -> str:
     ASCII labels are letters, digits and inner hyphens, none of them at the third and fourth
     position together, where A-labels have theirs (RFC 5891 4.2.3.1).
     """
-    labels = [rf"(?![A-Za-z0-9-]{{2}}--){LABEL}"]
+    alnum, any_ = "[A-Za-z0-9]", "[A-Za-z0-9-]"
+    third = rf"{alnum}{any_}|-{alnum}"
+    plain = rf"{alnum}(?:{alnum}|{any_}(?:{any_}?{alnum}|(?:{third}){any_}{{0,58}}{alnum}))?"
+    labels = [plain]
     for blocks in _SHORT_CODE_POINTS:
         labels.append(_label(blocks, _MOST_SHORT))
     for blocks in _LONG_CODE_POINTS:
         labels.append(_label(blocks, _MOST_LONG))
     label = f"(?:{'|'.join(labels)})"
-    return rf"{label}(?:\.{label})*"
+    return rf"(?:{plain}(?:\.{plain})*|{label}(?:\.{label}){{0,{MOST_LABELS - 1}}})"
 
 
 def idn_email() -> str:
     """The regular expression, not anchored, of addresses at such hosts (RFC 6531 3.3).
 
-    A local part is ASCII as in `email`, or at most 16 characters, hence at most 64 octets; those
-    beyond ASCII are letters, marks, numbers and symbols.
+    A local part takes every character beyond ASCII, as the RFC says (UTF8-non-ascii).
     """
-    atom = r"(?:[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]|(?![\x00-\x7f])[\p{L}\p{M}\p{N}\p{S}])"
-    local = rf"(?!\.)(?![^@]*\.\.)(?![^@]*\.@){atom}{{1,{MOST_LOCAL}}}"
-    return f"(?:{DOT_STRING}|{local})@{idn_hostname()}"
+    return mailbox(r"\u{80}-\u{10FFFF}", idn_hostname())
 
 
 def _label(blocks: _Blocks, most: int) -> str:

@@ -218,7 +218,7 @@ class Language:
     def wide(self) -> Language:
         """This language with each format read as all that may be called it: a superset."""
         match self._node:
-            case _Format(name, False) if name in formats.NARROWED:
+            case _Format(name, False) if name in formats.WIDENED:
                 return Language(_Format(name, True))
             case _And(items) if any(i.wide is not i for i in items):
                 return Language(_And(tuple(i.wide for i in items)))

@@ -12,9 +12,9 @@ from decimal import Decimal
 class Remainders:
     """The numbers, spelled without an exponent, whose value is a multiple of `factor` (above 0).
 
-    States are (digits after the point plus 1, or 0 before the point; remainder): the number read so
-    far, its point moved `scale` digits to the right, has that remainder modulo `modulus`. Leading
-    zeros and signs are not looked at.
+    `factor` is `modulus` at `scale` digits after the point. States are (0, a remainder of the whole
+    part read so far) and, after the point, (digits read there plus 1; what the digits left up to
+    the scale have to be worth, modulo the modulus). Leading zeros and signs are not looked at.
     """
 
     def __init__(self, factor: Decimal) -> None:
@@ -25,20 +25,21 @@ class Remainders:
         self.scale = len(fraction)
         self._steps: dict[tuple[tuple[int, int], str], tuple[int, int] | None] = {}
         self._known: dict[tuple[int | None, ...], int] = {}
-        self.powers = [1]
-        while self.powers[-1] < self.modulus:
-            self.powers.append(self.powers[-1] * 10)
+        self._powers = [10**self.scale]
+        while self._powers[-1] < self.modulus:
+            self._powers.append(self._powers[-1] * 10)
         self.start = (0, self._representative(0))
 
     def _representative(self, remainder: int) -> int:
         """The remainder that stands for all that the same digits complete.
 
-        Completing by k digits works for those of value -remainder * 10^k modulo the modulus, if
-        that is less than 10^k; from the k on at which every residue is, one k tells them all.
+        At least the digits up to the scale are to come, spelled or not. Completing by k digits
+        works for those of value -remainder * 10^k modulo the modulus, if that is less than 10^k;
+        from the k on at which every residue is, one k tells them all.
         """
         key = tuple(
             needed if (needed := -remainder * power % self.modulus) < power else None
-            for power in self.powers
+            for power in self._powers
         )
         return self._known.setdefault(key, remainder)
 
@@ -50,23 +51,25 @@ class Remainders:
         return self._steps[key]
 
     def _step(self, state: tuple[int, int], symbol: str) -> tuple[int, int] | None:
-        phase, remainder = state
+        phase, rest = state
         if symbol == "-":
             return state
         if symbol == ".":
-            return (1, remainder) if phase == 0 else None
+            return None if phase else self._fraction(1, -rest * 10**self.scale)
         if symbol not in "0123456789":
             return None
-        if phase > self.scale:
-            return state if symbol == "0" and remainder == 0 else None
-        remainder = (remainder * 10 + int(symbol)) % self.modulus
         if phase == 0:
-            return 0, self._representative(remainder)
-        return phase + 1, remainder
+            return 0, self._representative((rest * 10 + int(symbol)) % self.modulus)
+        if phase > self.scale:
+            return state if symbol == "0" else None
+        return self._fraction(phase + 1, rest - int(symbol) * 10 ** (self.scale - phase))
+
+    def _fraction(self, phase: int, needed: int) -> tuple[int, int] | None:
+        """The state after the point; None where the digits left cannot be worth that much."""
+        needed %= self.modulus
+        return (phase, needed) if needed < 10 ** (self.scale - phase + 1) else None
 
     def accepts(self, state: tuple[int, int]) -> bool:
         """Whether the number read so far is a multiple."""
-        phase, remainder = state
-        missing = self.scale - (phase - 1 if phase else 0)
-        padded: int = remainder * 10 ** max(0, missing)
-        return padded % self.modulus == 0
+        phase, rest = state
+        return rest == 0 if phase else rest * 10**self.scale % self.modulus == 0

@@ -152,9 +152,9 @@ def machine_table(machine: Machine) -> LoopTable | None:
     done = 0
     while done < len(ways_of):
         after = {}
-        for rest, target, counts in ways_of[done]:
-            for byte in range(rest[0][0], rest[0][1] + 1):
-                after.setdefault(byte, []).append((rest[1:], target, counts))
+        for ahead, target, counts in ways_of[done]:
+            for byte in range(ahead[0][0], ahead[0][1] + 1):
+                after.setdefault(byte, []).append((ahead[1:], target, counts))
         for byte, found in after.items():
             lead(size + done, byte, tuple(found))
         done += 1

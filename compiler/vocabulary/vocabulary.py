@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import threading
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import Any
 
-from ..errors import CalligramError
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import VocabularyError
+from .loaded import Loaded, sorted_by_bytes
 from .loop_table import Tables
 from .slices import Slices
 from .trie import TokenTrie, TrieNode
@@ -15,12 +22,8 @@ MAX_PATHS = 200_000
 """Ways of literals down the trie that are kept."""
 
 
-class VocabularyError(CalligramError):
-    """A vocabulary that makes no sense."""
-
-
 class Vocabulary:
-    """The tokens of a model.
+    """The tokens of a model, given as bytes or loaded by one of the ``from_...`` methods.
 
     Args:
         tokens: the bytes of each token, by id. An empty one stands for no text.
@@ -29,8 +32,11 @@ class Vocabulary:
         eos_ids: tokens that end the text; allowed only where a grammar may end.
         padding_ids: ids without a token; never allowed.
 
+    Attributes:
+        kind: what it was loaded from, for people: "gguf gpt2", "" if it was given as bytes.
+
     Raises:
-        VocabularyError: ids out of range, no tokens, or no end token.
+        VocabularyError: ids out of range, or no tokens.
     """
 
     def __init__(
@@ -60,10 +66,147 @@ class Vocabulary:
                     "vocabulary-id", f"{what} holds {wrong[0]}, the ids go from 0 to {size - 1}"
                 )
 
-        # Shared by all the automata over this vocabulary, see slices.py.
+        self.kind = ""
+        self._order: NDArray[np.int32] | None = None
+        # Shared by all the automata over this vocabulary, see slices.py. The lock is held while
+        # one of them works out what it has not seen yet.
+        self.lock = threading.RLock()
         self.slices = Slices(self.words)
         self.tables = Tables()
         self._paths: dict[tuple[TrieNode, bytes], tuple[list[int], TrieNode | None]] = {}
+
+    @classmethod
+    def from_gguf(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        size: int | None = None,
+        eos_ids: Iterable[int] | None = None,
+        cache: bool = True,
+    ) -> Vocabulary:
+        """The vocabulary in a GGUF file; of a model in several files, the first one.
+
+        Special are the types CONTROL, USER_DEFINED (but for white space, which is text) and
+        UNKNOWN; padding are UNUSED and `[PAD...]`. End tokens are the file's eos, eot and eom ids
+        and special tokens whose name says that they end a turn.
+
+        Args:
+            size: the number of logits, if more than the tokens; the ids between are padding.
+            eos_ids: the end tokens, instead of those that the file names.
+            cache: keep what was read in the cache folder, and look there first.
+
+        Raises:
+            VocabularyError: the file cannot be read, is cut off or no GGUF, or its tokens have no
+                bytes of their own (codes ``vocabulary-...``).
+        """
+        from .from_gguf import load
+
+        return cls._of(load(path, cache), size, eos_ids)
+
+    @classmethod
+    def from_huggingface(
+        cls,
+        tokenizer: Any,
+        *,
+        size: int | None = None,
+        eos_ids: Iterable[int] | None = None,
+        cache: bool = True,
+    ) -> Vocabulary:
+        """The vocabulary of a Hugging Face tokenizer.
+
+        A token's bytes are what the tokenizer's decoder makes of it in the middle of a text.
+        Special are all added tokens (but for white space that is not marked special) and the
+        unknown token. End tokens are those of generation_config.json, config.json and
+        tokenizer_config.json, and special tokens whose name says that they end a turn.
+
+        Args:
+            tokenizer: a folder or its tokenizer.json, beside which the other files are looked for;
+                or a tokenizer of `tokenizers`, or a fast one of `transformers`.
+            size, eos_ids, cache: as in `from_gguf`. Without `size`, a larger `vocab_size` in
+                config.json counts.
+
+        Raises:
+            VocabularyError: a file cannot be read or is no tokenizer, or its tokens have no bytes
+                of their own: WordPiece, a decoder that looks at a token's neighbours.
+            TypeError: not a tokenizer, nor a path.
+        """
+        from .from_huggingface import load
+
+        return cls._of(load(tokenizer, cache), size, eos_ids)
+
+    @classmethod
+    def from_tiktoken(
+        cls, encoding: Any, *, size: int | None = None, eos_ids: Iterable[int] | None = None
+    ) -> Vocabulary:
+        """The vocabulary of a tiktoken encoding. Ids that it skips are padding.
+
+        Args:
+            encoding: a `tiktoken.Encoding`, or the name of one that tiktoken knows.
+            size, eos_ids: as in `from_gguf`.
+
+        Raises:
+            VocabularyError: tiktoken is not installed or knows no such name; no end token.
+            TypeError: not an encoding.
+        """
+        from .from_tiktoken import load
+
+        return cls._of(load(encoding), size, eos_ids)
+
+    @classmethod
+    def from_mistral(
+        cls,
+        tokenizer: Any,
+        *,
+        size: int | None = None,
+        eos_ids: Iterable[int] | None = None,
+        cache: bool = True,
+    ) -> Vocabulary:
+        """The vocabulary of a Mistral tokenizer, read by mistral-common.
+
+        Args:
+            tokenizer: a tekken.json, or a tokenizer of mistral-common.
+            size, eos_ids, cache: as in `from_gguf`.
+
+        Raises:
+            VocabularyError: mistral-common is not installed, or does not read the file.
+            TypeError: not a tokenizer, nor a path.
+        """
+        from .from_mistral import load
+
+        return cls._of(load(tokenizer, cache), size, eos_ids)
+
+    @classmethod
+    def from_sentencepiece(
+        cls,
+        model: Any,
+        *,
+        size: int | None = None,
+        eos_ids: Iterable[int] | None = None,
+        cache: bool = True,
+    ) -> Vocabulary:
+        """The vocabulary of a SentencePiece model, read by sentencepiece.
+
+        Special are control, user-defined (but for white space) and unknown pieces.
+
+        Args:
+            model: a tokenizer.model, or a `sentencepiece.SentencePieceProcessor`.
+            size, eos_ids, cache: as in `from_gguf`.
+
+        Raises:
+            VocabularyError: sentencepiece is not installed, or does not read the file.
+            TypeError: not a processor, nor a path.
+        """
+        from .from_sentencepiece import load
+
+        return cls._of(load(model, cache), size, eos_ids)
+
+    @classmethod
+    def _of(cls, loaded: Loaded, size: int | None, eos_ids: Iterable[int] | None) -> Vocabulary:
+        loaded = loaded.with_size(size).with_ends(eos_ids)
+        made = cls(loaded.tokens, loaded.special_ids, loaded.eos_ids, loaded.padding_ids)
+        made.kind = loaded.kind
+        made._order = loaded.order
+        return made
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -86,12 +229,12 @@ class Vocabulary:
     @cached_property
     def ordinary(self) -> list[int]:
         """The ids that are matched by their bytes, sorted by bytes."""
-        apart = self.special_ids | self.padding_ids | frozenset(self.eos_ids)
-        tokens = self.tokens
-        return sorted(
-            (i for i in range(len(tokens)) if tokens[i] and i not in apart),
-            key=tokens.__getitem__,
-        )
+        order = sorted_by_bytes(self.tokens) if self._order is None else self._order
+        apart = np.zeros(len(self.tokens), dtype=bool)
+        for ids in (self.special_ids, self.padding_ids, self.eos_ids):
+            apart[list(ids)] = True
+        kept: list[int] = order[~apart[order]].tolist()
+        return kept
 
     @cached_property
     def trie(self) -> TokenTrie:
@@ -129,10 +272,10 @@ class Vocabulary:
     @cached_property
     def digest(self) -> str:
         """SHA-256 over tokens and id classes; equal for equal vocabularies."""
-        state = hashlib.sha256()
-        for token in self.tokens:
-            state.update(len(token).to_bytes(4, "little"))
-            state.update(token)
+        sizes = np.fromiter(map(len, self.tokens), dtype="<u4", count=len(self.tokens))
+        state = hashlib.sha256(len(self.tokens).to_bytes(4, "little"))
+        state.update(sizes.tobytes())
+        state.update(b"".join(self.tokens))
         for ids in (sorted(self.special_ids), self.eos_ids, sorted(self.padding_ids)):
             state.update(repr(tuple(ids)).encode())
         return state.hexdigest()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ...compiler.errors import TargetError
 from ...compiler.grammar import (
     Choice,
+    Distinct,
     Expr,
     Grammar,
     Literal,
@@ -12,6 +14,7 @@ from ...compiler.grammar import (
     RuleRef,
     Rules,
 )
+from ...compiler.origin import Origin
 from ...compiler.passes.expand_members import members_expr
 from ...compiler.passes.expand_regular import RegularExpander
 from ...compiler.passes.factor import factor
@@ -60,6 +63,11 @@ def expand(grammar: Grammar, regular: RegularExpander) -> Grammar:
                 return references.get(name, node)
             case Choice(options=options):
                 return factor(options)
+            case Distinct():
+                raise _remembers("distinct-items: `uniqueItems` over open values", node.origin)
+            case Members() if node.names:
+                what = "distinct-keys: keys that are counted or ordered must be remembered"
+                raise _remembers(what, node.origin)
             case Members():
                 return members_expr(node, maker)
             case Regular():
@@ -68,3 +76,12 @@ def expand(grammar: Grammar, regular: RegularExpander) -> Grammar:
                 return strip_node(node, maker)
 
     return rewrite_grammar(Grammar(named, grammar.start), change, built=True)
+
+
+def _remembers(what: str, origin: Origin) -> TargetError:
+    return TargetError.at(
+        "unsupported-feature",
+        f"{what}, and GBNF cannot",
+        origin,
+        'compile with on_unsupported="relax" drops it, and checks it after parsing',
+    )

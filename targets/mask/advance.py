@@ -44,7 +44,7 @@ def advance(
         byte = data[at]
         for low, high, target in front.arcs:
             if low <= byte <= high:
-                stack.append((target, at + 1))
+                stack.append((core.read(target, byte), at + 1))
     return tuple(sorted(out))
 
 
@@ -98,4 +98,4 @@ def _one_byte(core: Core, cell: int, data: bytes, at: int, stack: list[tuple[int
     byte = data[at]
     for arc in core.expand(cell).arcs:
         if arc.low <= byte <= arc.high:
-            stack.append((arc.target, at + 1))
+            stack.append((core.read(arc.target, byte), at + 1))

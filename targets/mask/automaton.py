@@ -19,6 +19,7 @@ from ...compiler.errors import LimitExceeded
 from ...compiler.grammar import Grammar
 from ...compiler.vocabulary.vocabulary import Vocabulary
 from .advance import advance
+from .distinct import MemoryRows
 from .matcher import Matcher
 from .states import DEAD, ENDED
 from .walk import Walker
@@ -33,14 +34,20 @@ MAX_THREADS: Final = 20_000
 
 
 class MaskAutomaton:
-    """Masks and transitions of one grammar over one vocabulary. May be shared by threads that
-    take turns (Python's lock makes each step whole); matchers are cheap and one per sequence."""
+    """Masks and transitions of one grammar over one vocabulary.
 
-    def __init__(self, grammar: Grammar, vocabulary: Vocabulary) -> None:
+    Threads may share it: what is known is read without a lock, what is not is worked out under
+    the vocabulary's. Matchers are cheap and one per sequence.
+    """
+
+    def __init__(self, grammar: Grammar, vocabulary: Vocabulary, *, remember: bool = True) -> None:
+        self.grammar = grammar
         self.vocabulary = vocabulary
-        self.core = Core(grammar.rules, specials=vocabulary.specials)
+        self.core = Core(grammar.rules, specials=vocabulary.specials, remember=remember)
         self.fronts = Fronts(self.core)
-        self._walker = Walker(self.core, self.fronts, vocabulary)
+        self._memory = MemoryRows(self)
+        self._walker = Walker(self.core, self.fronts, vocabulary, self._memory)
+        self._lock = vocabulary.lock
         self._configs: list[tuple[int, ...]] = [()]
         self._index: dict[tuple[int, ...], int] = {(): DEAD}
         self._tokens: list[dict[int, int]] = [{}]
@@ -63,9 +70,10 @@ class MaskAutomaton:
                     "automaton-too-ambiguous",
                     f"more than {MAX_THREADS} readings of the text at once",
                 )
-            found = self._index[cells] = len(self._configs)
+            found = len(self._configs)
             self._configs.append(cells)
             self._tokens.append({})
+            self._index[cells] = found
         return found
 
     def matcher(self) -> Matcher:
@@ -78,22 +86,24 @@ class MaskAutomaton:
         """The packed mask of a state: uint32[ceil(V / 32)], read-only, shared."""
         found = self._rows.get(state)
         if found is None:
-            found = self._rows[state] = self._make_row(state)
+            with self._lock:
+                found = self._rows[state] = self._make_row(state)
         return found
 
     def _make_row(self, state: int) -> Row:
         if state == ENDED:
             return self._end_row
-        rows = [self._cell_row(cell) for cell in self._configs[state]]
+        rows = [self.cell_row(cell) for cell in self._configs[state]]
         if len(rows) == 1:
             return rows[0]
         row = np.zeros(self.vocabulary.words, dtype=np.uint32)
         for part in rows:
             row |= part
-        self._keep(row)
+        self.keep(row)
         return row
 
-    def _keep(self, row: Row) -> None:
+    def keep(self, row: Row) -> None:
+        """Count a row that will be kept."""
         row.flags.writeable = False
         self._row_bytes += row.nbytes
         if self._row_bytes > MAX_ROW_BYTES:
@@ -102,14 +112,32 @@ class MaskAutomaton:
             self._walker.forget()
             self._row_bytes = row.nbytes
 
-    def _cell_row(self, cell: int) -> Row:
+    def cell_row(self, cell: int) -> Row:
         """The tokens that one continuation can read, the end included where it may end."""
         found = self._cell_rows.get(cell)
         if found is None:
-            found = self._walker.row(cell)
-            self._keep(found)
-            self._cell_rows[cell] = found
+            found = self._cell_rows[cell] = self._make_cell_row(self._walker.canonical(cell))
         return found
+
+    def canonical(self, cell: int) -> int:
+        """The continuation whose row is that of `cell`."""
+        return self._walker.canonical(cell)
+
+    def _make_cell_row(self, cell: int) -> Row:
+        found = self._cell_rows.get(cell)
+        if found is not None:
+            return found
+        if self.core.remembering.is_known(cell):
+            row = self._memory.inside_row(cell)
+        else:
+            self._memory.begin()
+            row = self._walker.row(cell)
+            suspects = self._memory.suspects
+            if suspects is not None:
+                row = self._memory.corrected(cell, row, suspects)
+            self.keep(row)
+        self._cell_rows[cell] = row
+        return row
 
     # Transitions ------------------------------------------------------------------------------
 
@@ -121,7 +149,8 @@ class MaskAutomaton:
         row = self._tokens[state]
         found = row.get(token)
         if found is None:
-            found = row[token] = self._accept(state, token)
+            with self._lock:
+                found = row[token] = self._accept(state, token)
         return found
 
     def _accept(self, state: int, token: int) -> int:
@@ -131,34 +160,57 @@ class MaskAutomaton:
         if token in self._eos and self.may_end(state):
             return ENDED
         if token in self._special:
-            return self._symbol(cells, TOKEN_BASE + token)
+            return self._intern(self.fronts.step(cells, TOKEN_BASE + token))
         if token in self._eos:
             return DEAD
-        data = self.vocabulary.tokens[token]
-        if not data:
-            return DEAD
-        return self._intern(advance(self.core, self.fronts, self._walker, cells, data))
+        return self.read(state, self.vocabulary.tokens[token])
 
-    def _symbol(self, cells: tuple[int, ...], symbol: int) -> int:
-        """The state after a special token."""
-        arcs = (arc for cell in cells for arc in self.core.expand(cell).arcs)
-        return self._intern(tuple(sorted({arc.target for arc in arcs if arc.low == symbol})))
+    def read(self, state: int, data: bytes) -> int:
+        """The state after ordinary text; DEAD if it cannot be read, or is empty."""
+        if not data or state == ENDED:
+            return DEAD
+        with self._lock:
+            cells = self._configs[state]
+            return self._intern(advance(self.core, self.fronts, self._walker, cells, data))
+
+    def reads(self, cell: int, data: bytes) -> bool:
+        """Can `data` be read from one continuation?"""
+        return bool(advance(self.core, self.fronts, self._walker, (cell,), data))
 
     def may_end(self, state: int) -> bool:
         """May the text end here?"""
-        return state == ENDED or any(self.fronts.ends(cell) for cell in self._configs[state])
+        if state == ENDED:
+            return True
+        with self._lock:
+            return any(self.fronts.ends(cell) for cell in self._configs[state])
+
+    def next_bytes(self, state: int) -> list[int]:
+        """The bytes of ordinary text that may come next, ascending."""
+        if state == ENDED:
+            return []
+        with self._lock:
+            found = 0
+            for cell in self._configs[state]:
+                found |= self.fronts.firsts(cell)
+        return [byte for byte in range(256) if found >> byte & 1]
 
     def forced(self, state: int) -> bytes:
         """The bytes that must come next, as far as there is no choice."""
         out = bytearray()
         if state == ENDED:
             return b""
-        cells = self._configs[state]
-        while len(out) < 65_536 and not any(self.fronts.ends(cell) for cell in cells):
-            arcs = [arc for cell in cells for arc in self.core.expand(cell).arcs]
-            bytes_ = {arc.low for arc in arcs} | {arc.high for arc in arcs}
-            if len(bytes_) != 1 or min(bytes_) >= TOKEN_BASE:
-                break
-            out.append(bytes_.pop())
-            cells = tuple(sorted({arc.target for arc in arcs}))
+        fronts = self.fronts
+        with self._lock:
+            cells = self._configs[state]
+            while len(out) < 65_536:
+                if any(fronts.ends(cell) or fronts.specials(cell) for cell in cells):
+                    break
+                found = 0
+                for cell in cells:
+                    found |= fronts.firsts(cell)
+                if found & (found - 1) or not found:
+                    break
+                byte = found.bit_length() - 1
+                out.append(byte)
+                cells = fronts.step(cells, byte)
         return bytes(out)

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from . import drafts, jump
+from .bitmask import apply_token_bitmask_inplace, as_numpy
 from .states import DEAD, ENDED
 
 if TYPE_CHECKING:
     from .automaton import MaskAutomaton
 
+_ENDINGS: Final = b" \"',.:;-_/\\<>(){}[]\nae019AZ"
+"""Bytes to try behind forced text, where a tokenizer is asked what it would do."""
+
 
 class Matcher:
-    """Where one text stands in a mask automaton. Holds integers only: forking copies them."""
+    """Where one text stands in a mask automaton. Holds integers only: forking copies them.
+
+    A matcher belongs to one thread at a time; matchers of one automaton may be used by several
+    threads at once.
+    """
 
     __slots__ = ("_accept", "_automaton", "_history", "_row", "_state")
 
@@ -26,33 +35,88 @@ class Matcher:
         self._row = automaton.row
         self._accept = automaton.accept
 
-    def fill_next_token_bitmask(self, bitmask: NDArray[np.int32], index: int = 0) -> bool:
+    # Masks ------------------------------------------------------------------------------------
+
+    def fill_next_token_bitmask(self, bitmask: Any, index: int = 0) -> bool:
         """Write the mask of the allowed tokens.
 
         Args:
-            bitmask: int32[ceil(V / 32)] or int32[B, ceil(V / 32)]; bit i of word w is token
-                32 * w + i, 1 = allowed.
+            bitmask: int32[W] or int32[B, W], W at least ceil(V / 32), numpy or a CPU torch
+                tensor; bit i of word w is token 32 * w + i, 1 = allowed. Words beyond the
+                vocabulary become 0: an id without a token is never allowed.
             index: the row to write, if there are several.
 
         Returns:
             True, as something is always masked (padding, special or end tokens at least).
+
+        Raises:
+            ValueError: the mask has fewer words than the vocabulary.
         """
-        row = self._row(self._state)
-        out = bitmask if bitmask.ndim == 1 else bitmask[index]
-        out[: row.shape[0]] = row.view(np.int32)
+        if type(bitmask) is not np.ndarray:
+            bitmask = as_numpy(bitmask)
+        self._write(self._state, bitmask if bitmask.ndim == 1 else bitmask[index])
         return True
+
+    def _write(self, state: int, out: NDArray[np.int32]) -> None:
+        row = self._row(state)
+        words = row.shape[0]
+        if out.shape[0] == words:
+            out[:] = row.view(np.int32)
+        else:
+            out[:words] = row.view(np.int32)
+            out[words:] = 0
 
     def mask_row(self) -> NDArray[np.int32]:
         """The mask as a view of the shared row: int32[ceil(V / 32)], not to be written to."""
         return self._row(self._state).view(np.int32)
 
+    def mask_logits(self, logits: Any) -> None:
+        """Set the logits of tokens that are not allowed to minus infinity, in place.
+
+        Args:
+            logits: float[V'] or float[B, V'] (every row alike), numpy or torch, any floating
+                type; logits beyond the vocabulary are masked too.
+
+        Raises:
+            TypeError: not an array of floating point numbers.
+        """
+        apply_token_bitmask_inplace(logits, self.mask_row())
+
+    def allowed_tokens(self) -> list[int]:
+        """The ids that are allowed, ascending; for people and tests."""
+        bits = np.unpackbits(self.mask_row().view(np.uint8), bitorder="little")
+        return [int(i) for i in np.flatnonzero(bits)]
+
+    # The text so far --------------------------------------------------------------------------
+
     def accept_token(self, token_id: int) -> bool:
-        """Take a token; False, and nothing changes, if it is not allowed."""
+        """Take a token; False, and nothing changes, if it is not allowed.
+
+        Once a text has ended, further end tokens are taken and change nothing: hosts run ahead.
+        """
         nxt = self._accept(self._state, token_id)
         if nxt == DEAD:
             return False
         self._history.append(self._state)
         self._state = nxt
+        return True
+
+    def accept_string(self, input_str: str | bytes) -> bool:
+        """Take text that no tokens are known of, as one step of `rollback`.
+
+        Special tokens have no text: `accept_token` takes them.
+
+        Returns:
+            False, and nothing changes, if the grammar does not allow it all.
+        """
+        data = input_str.encode("utf-8") if isinstance(input_str, str) else bytes(input_str)
+        after = self._state
+        if data:
+            after = self._automaton.read(after, data)
+            if after == DEAD:
+                return False
+        self._history.append(self._state)
+        self._state = after
         return True
 
     def rollback(self, num_tokens: int = 1) -> None:
@@ -87,32 +151,117 @@ class Matcher:
         """Has an end token been taken?"""
         return self._state == ENDED
 
-    def find_jump_forward_bytes(self) -> bytes:
-        """The bytes that must come next, as far as there is no choice."""
-        return self._automaton.forced(self._state)
+    @property
+    def stop_token_ids(self) -> list[int]:
+        """The ids of the tokens that end a text."""
+        return list(self._automaton.vocabulary.eos_ids)
 
-    def find_jump_forward_string(self) -> str:
-        """The same as text, cut before a character that is not whole."""
-        data = self._automaton.forced(self._state)
-        while data:
-            try:
-                return data.decode("utf-8")
-            except UnicodeDecodeError:
-                data = data[:-1]
-        return ""
-
-    def allowed_tokens(self) -> list[int]:
-        """The ids that are allowed, ascending; for people and tests."""
-        bits = np.unpackbits(self._row(self._state).view(np.uint8), bitorder="little")
-        return [int(i) for i in np.flatnonzero(bits)]
+    @property
+    def max_rollback_tokens(self) -> int:
+        """-1: any number of tokens can be undone."""
+        return -1
 
     @property
     def state(self) -> int:
         """The automaton's state, for batches."""
         return self._state
 
+    # What must come ---------------------------------------------------------------------------
 
-def fill_next_token_bitmask_batch(matchers: Sequence[Matcher], bitmask: NDArray[Any]) -> None:
-    """Write the masks of many matchers, row i for matcher i: int32[B, ceil(V / 32)]."""
-    for index, matcher in enumerate(matchers):
+    def find_jump_forward_bytes(self) -> bytes:
+        """The bytes that must come next, as far as there is no choice."""
+        return self._automaton.forced(self._state)
+
+    def find_jump_forward_string(self) -> str:
+        """The same as text, cut before a character that is not whole."""
+        return jump.whole_characters(self.find_jump_forward_bytes())
+
+    def find_jump_forward_tokens(self, encode: jump.Encode | None = None) -> list[int]:
+        """Tokens for the bytes that must come: take them with `accept_token`, one by one.
+
+        A token is left out, with all that follow it, if what comes after the forced bytes could
+        make a longer one of it.
+
+        Args:
+            encode: the tokenizer's own text -> ids, without markers at the ends. Unless given,
+                the longest token that matches is taken at each place, which may differ from how
+                the model's tokenizer writes the text.
+        """
+        automaton = self._automaton
+        data = automaton.forced(self._state)
+        if not data:
+            return []
+        follow = automaton.next_bytes(automaton.read(self._state, data))
+        if encode is None:
+            return jump.longest_tokens(automaton.vocabulary, data, last=not follow)
+        # The least byte of each run that may follow, and those that tokens often go on with.
+        endings = {bytes([b]) for b in follow if b in _ENDINGS or b - 1 not in follow}
+        return jump.encoded_tokens(automaton.vocabulary, data, encode, sorted(endings))
+
+    # Speculative decoding ---------------------------------------------------------------------
+
+    def fill_next_token_bitmask_run(self, tokens: Sequence[int], bitmask: Any) -> int:
+        """The masks along a drafted run of tokens; the matcher stays where it is.
+
+        Args:
+            tokens: the drafted ids.
+            bitmask: int32[at least len(tokens) + 1, W]: row i becomes the mask after i tokens.
+                Rows behind the first token that is not allowed are left as they are.
+
+        Returns:
+            How many of the tokens are allowed, one after the other; so many rows and one more
+            are written.
+
+        Raises:
+            ValueError: too few rows or words.
+        """
+        return drafts.fill_run(self._state, tokens, bitmask, self._accept, self._write)
+
+    def traverse_draft_tree(
+        self,
+        retrieve_next_token: Any,
+        retrieve_next_sibling: Any,
+        draft_tokens: Any,
+        token_bitmask: Any,
+        time_threshold: float = -1.0,
+    ) -> bool:
+        """The masks of a tree of drafted tokens; the matcher stays where it is.
+
+        Node 0 is the root, the token that was taken last: it is not looked at. As XGrammar has
+        it, the row of a token that is not allowed, and of one that ends the text, is all 0, and
+        rows below a token that is not allowed are left as they are.
+
+        Args:
+            retrieve_next_token: integers[N], the first child of each node, -1: none.
+            retrieve_next_sibling: integers[N], the next sibling of each node, -1: none.
+            draft_tokens: integers[N], the nodes' ids.
+            token_bitmask: int32[at least N, W]: row i becomes the mask after node i.
+            time_threshold: seconds; no limit if it is not positive.
+
+        Returns:
+            False if the time was up before all was written.
+
+        Raises:
+            ValueError: lengths that do not fit, or links that lead nowhere or in a circle.
+        """
+        tree = (retrieve_next_token, retrieve_next_sibling, draft_tokens)
+        return drafts.fill_tree(
+            self._state, tree, token_bitmask, self._accept, self._write, ENDED, time_threshold
+        )
+
+
+def fill_next_token_bitmask_batch(
+    matchers: Sequence[Matcher], bitmask: Any, indices: Sequence[int] | None = None
+) -> None:
+    """Write the masks of many matchers into int32[B, W].
+
+    Args:
+        indices: the row of each matcher; row i for matcher i unless given.
+
+    Raises:
+        ValueError: not one index for each matcher.
+    """
+    rows = range(len(matchers)) if indices is None else indices
+    bitmask = as_numpy(bitmask)
+    for index, matcher in zip(rows, matchers, strict=True):
         matcher.fill_next_token_bitmask(bitmask, index)

@@ -7,23 +7,30 @@ text but these words": all the places on the way to a word), only the difference
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...compiler.automaton.core import TOKEN_BASE, Core
 from ...compiler.automaton.fronts import Fronts, Loop, free
+from ...compiler.automaton.liveness import liveness
 from ...compiler.grammar import Machine
 from ...compiler.vocabulary.loop_table import Place
 from ...compiler.vocabulary.trie import TokenTrie, TrieNode
 from ...compiler.vocabulary.vocabulary import Vocabulary
 from .hubs import hubs
 
+if TYPE_CHECKING:
+    from .distinct import MemoryRows
+
 Row = NDArray[np.uint32]
 
 _FEW: Final = 48
 """Tokens below a node up to which single bytes are as good as slices."""
+
+_MAX_PAIRS: Final = 256
+"""Pairs of places that are walked for a difference; where there are more, it is no small one."""
 
 _MANY: Final = 40
 """Ids from which on setting bits one by one is slower than packing."""
@@ -32,11 +39,15 @@ _MANY: Final = 40
 class Walker:
     """Walks for one core over one vocabulary. Keeps the masks of places that differ in little."""
 
-    def __init__(self, core: Core, fronts: Fronts, vocabulary: Vocabulary) -> None:
+    def __init__(
+        self, core: Core, fronts: Fronts, vocabulary: Vocabulary, memory: MemoryRows
+    ) -> None:
         self.core, self.fronts, self.vocabulary = core, fronts, vocabulary
+        self._memory = memory
         self._places: dict[tuple[int, int], Place | None] = {}
         self._exits: dict[tuple[TokenTrie, int], tuple[list[Row], list[int]]] = {}
         self._hub_rows: dict[tuple[TrieNode, int], Row] = {}
+        self._far: set[tuple[int, int]] = set()
 
     def forget(self) -> None:
         """Drop the rows kept."""
@@ -58,6 +69,7 @@ class Walker:
     def _walk(self, root: TrieNode, cell: int, masks: list[Row], ids: list[int]) -> None:
         """Collect the tokens below a trie node that can be read from a continuation."""
         front_of, path = self.fronts.front, self.vocabulary.path
+        remembering = self.core.remembering
         stack = [(root, cell)]
         seen: set[tuple[TrieNode, int]] = set()
         while stack:
@@ -66,6 +78,8 @@ class Walker:
                 continue
             seen.add(pair)
             node, here = pair
+            if remembering.in_use and node.size > _FEW and remembering.is_known(here):
+                here = self._memory.forget(node, here)
             front = front_of(here)
             for literal in front.literals:
                 found, end = path(node, literal.rest)
@@ -86,6 +100,7 @@ class Walker:
         stack: list[tuple[TrieNode, int]],
     ) -> None:
         children = node.children
+        read = self.core.read
         for low, high, target in arcs:
             if low == high:
                 child = children.get(low)
@@ -93,13 +108,13 @@ class Walker:
                     if child.ids:
                         ids += child.ids
                     if child.size:
-                        stack.append((child, target))
+                        stack.append((child, read(target, low)))
             elif low < TOKEN_BASE:
                 for byte, child in children.items():
                     if low <= byte <= high:
                         ids += child.ids
                         if child.size:
-                            stack.append((child, target))
+                            stack.append((child, read(target, byte)))
 
     def _loop(
         self,
@@ -115,8 +130,9 @@ class Walker:
             stack.append((node, loop.tail))
         if node.size > _FEW and isinstance(loop.body, Machine):
             hub = hubs(loop.body)[loop.state]
-            if hub is not None:
-                masks.append(self._near_hub(node, cell, loop, hub))
+            near = None if hub is None else self._near_hub(node, cell, loop, hub)
+            if near is not None:
+                masks.append(near)
                 return
         place = self.place(loop)
         if place is None:
@@ -134,6 +150,10 @@ class Walker:
             behind ^= low
             rests = part.exits(low.bit_length() - 1, loop.need, left)
             if rests is not None:
+                if self.core.remembering.in_use:
+                    # What was forgotten on the way has to be told each time.
+                    self._walk(rests.root, loop.tail, masks, ids)
+                    continue
                 key = (rests, loop.tail)
                 done = self._exits.get(key)
                 if done is None:
@@ -147,7 +167,7 @@ class Walker:
 
     def place(self, loop: Loop) -> Place | None:
         """The loop's byte automaton, made once a vocabulary."""
-        key = (loop.index, loop.state)
+        key = (loop.number, loop.state)
         if key not in self._places:
             tables = self.vocabulary.tables
             if isinstance(loop.body, Machine):
@@ -156,40 +176,70 @@ class Walker:
                 self._places[key] = tables.item(self.core.rules, loop.body)
         return self._places[key]
 
+    def canonical(self, cell: int) -> int:
+        """The same continuation where a count is so large that no token can tell."""
+        loop = self.fronts.loop(cell)
+        if loop is None or (loop.left is None and not loop.need):
+            return cell
+        # A token completes an item a byte at most.
+        enough = self.vocabulary.longest + 2
+        need, left = min(loop.need, enough), loop.left
+        if left is not None:
+            if isinstance(loop.body, Machine):
+                enough += liveness(loop.body).farthest
+            left = max(min(left, enough), need)
+        if (need, left) == (loop.need, loop.left):
+            return cell
+        return self.fronts.at(loop, loop.state, need, left)
+
     # Differences ------------------------------------------------------------------------------
 
-    def _near_hub(self, node: TrieNode, cell: int, loop: Loop, hub: int) -> Row:
-        """The mask of a place that differs from the hub, the place most characters lead to."""
+    def _near_hub(self, node: TrieNode, cell: int, loop: Loop, hub: int) -> Row | None:
+        """The mask of a place that differs from the hub, the place most characters lead to; None
+        if the difference is too large to be worth it."""
         core = self.core
-        base = core.regular_cell(loop.index, hub, loop.need, loop.left, loop.tail)
-        row = self._hub_row(node, base).copy()
+        which = (loop.number, loop.state)
+        if which in self._far or core.remembering.in_use:
+            return None
+        base = core.regular_cell(loop.number, hub, loop.need, loop.left, loop.tail)
+        differences: list[tuple[TrieNode, int, bool]] = []
+        changes: list[tuple[TrieNode, tuple[int, ...], bool]] = []
         stack: list[tuple[TrieNode, tuple[int, ...], tuple[int, ...]]] = [(node, (cell,), (base,))]
-        while stack:
-            node, ours, theirs = stack.pop()
+        for _ in range(_MAX_PAIRS):
+            if not stack:
+                break
+            below, ours, theirs = stack.pop()
             if not ours or not theirs:
-                masks: list[Row] = []
-                ids: list[int] = []
-                for here in ours or theirs:
-                    self._walk(node, here, masks, ids)
-                part = union(masks, ids, self.vocabulary.words)
-                if ours:
-                    row |= part
-                else:
-                    row &= ~part
+                changes.append((below, ours or theirs, bool(ours)))
                 continue
-            children = node.children
             for byte, mine, other in self._differences(ours, theirs):
-                child = children.get(byte)
-                if child is None:
-                    continue
-                for token in child.ids:
-                    bit = np.uint32(1 << (token & 31))
-                    if mine:
-                        row[token >> 5] |= bit
-                    else:
-                        row[token >> 5] &= ~bit
-                if child.size:
-                    stack.append((child, mine, other))
+                child = below.children.get(byte)
+                if child is not None:
+                    if child.ids and bool(mine) != bool(other):
+                        differences.append((child, byte, bool(mine)))
+                    if child.size:
+                        stack.append((child, mine, other))
+        if stack:
+            self._far.add(which)
+            return None
+        row = self._hub_row(node, base).copy()
+        for child, _, mine_too in differences:
+            for token in child.ids:
+                bit = np.uint32(1 << (token & 31))
+                if mine_too:
+                    row[token >> 5] |= bit
+                else:
+                    row[token >> 5] &= ~bit
+        for below, cells, mine_too in changes:
+            masks: list[Row] = []
+            ids: list[int] = []
+            for here in cells:
+                self._walk(below, here, masks, ids)
+            part = union(masks, ids, self.vocabulary.words)
+            if mine_too:
+                row |= part
+            else:
+                row &= ~part
         return row
 
     def _hub_row(self, node: TrieNode, cell: int) -> Row:

@@ -6,15 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-import jsonschema
 from jsonschema.exceptions import ValidationError
 from jsonschema.protocols import Validator
 
 from ...compiler.compiled import CompiledGrammar
 from ...compiler.identity import ByIdentity
 from ...compiler.ir import ArrayValue, Call, ObjectValue, ReferenceValue, UnionValue, Value
+from ...compiler.json_schema.documents import Documents
 from ...compiler.membership import contains
 from ...compiler.origin import Origin, Problem, did_you_mean
+from ...compiler.validation import validator
 
 MOST = 20
 """Problems reported for one call; a hopeless one would drown the others."""
@@ -34,7 +35,7 @@ def judge(grammar: CompiledGrammar, calls: Sequence[Mapping[str, Any]]) -> list[
                 Problem("unknown-tool", f"'{name}' is {known}", origin, did_you_mean(name, tools))
             )
             continue
-        found = list(_violations(tool, call["arguments"]))[:MOST]
+        found = list(_violations(tool, grammar.documents, call["arguments"]))[:MOST]
         problems += found
         most = grammar.envelope.max_calls if grammar.envelope else None
         if most is not None and index >= most > 0:
@@ -44,9 +45,9 @@ def judge(grammar: CompiledGrammar, calls: Sequence[Mapping[str, Any]]) -> list[
     return problems
 
 
-def _violations(tool: Call, arguments: Any) -> Iterator[Problem]:
+def _violations(tool: Call, documents: Documents | None, arguments: Any) -> Iterator[Problem]:
     errors = False
-    for error in _errors(tool, arguments):
+    for error in _errors(tool, documents, arguments):
         errors = True
         yield Problem(
             "invalid-arguments",
@@ -75,26 +76,23 @@ def _sentence(error: ValidationError) -> str:
     return message if len(message) <= 200 else message[:197] + "..."
 
 
-def _errors(tool: Call, arguments: Any) -> Iterator[ValidationError]:
+def _errors(tool: Call, documents: Documents | None, arguments: Any) -> Iterator[ValidationError]:
     """What the independent validator says; nothing where it cannot work with the schema."""
     try:
-        yield from _validator(tool).iter_errors(arguments)
+        yield from _validator(tool, documents).iter_errors(arguments)
     except Exception:
         # A schema that the validator stumbles over was compiled all the same; membership decides.
         return
 
 
-def _validator(tool: Call) -> Validator:
+def _validator(tool: Call, documents: Documents | None) -> Validator:
     # Tools hash by content, which is costly.
-    return _made(ByIdentity(tool))
+    return _made(ByIdentity(tool), ByIdentity(documents))
 
 
 @lru_cache(maxsize=512)
-def _made(key: ByIdentity[Call]) -> Validator:
-    schema: Any = key.value.schema
-    cls = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
-    made: Validator = cls(schema)
-    return made
+def _made(tool: ByIdentity[Call], documents: ByIdentity[Documents | None]) -> Validator:
+    return validator(tool.value.schema, documents.value)
 
 
 def undeclared(

@@ -17,7 +17,7 @@ from calligram.compiler.origin import Problem
 from calligram.targets import gbnf, mask, parser
 from calligram.targets.gbnf import repeats
 from tests.engine import Engine
-from tests.laws.tools import BOOK, LABEL, MEASURE, REGISTER, SEARCH, TOOLS
+from tests.laws.tools import BOOK, LABEL, MEASURE, REGISTER, SEARCH, TOOLS, tool
 from tests.sampling import SEED, Sampler, dice, fuzzed, mutations
 
 DRAWN = fuzzed(40)
@@ -190,6 +190,44 @@ def test_they_agree_under_every_option(name: str, engine: Engine) -> None:
         grammar = calligram.compile_tools(tools, dialect, **options)
         texts = drawn(grammar, DRAWN_OF_OPTIONS, "law 1", dialect, name)
         wrong += [f"{dialect}: {line}" for line in violations(grammar, texts, engine)]
+    assert not wrong, report(wrong)
+
+
+# What GBNF refuses, the others must agree on.
+REMEMBERING = tool(
+    "remember",
+    {
+        "tags": {"type": "array", "items": {"type": "string"}, "uniqueItems": True, "minItems": 2},
+        "any": {"type": "array", "uniqueItems": True, "maxItems": 3},
+        "counts": {
+            "type": "object",
+            "additionalProperties": {"type": "integer"},
+            "minProperties": 2,
+        },
+    },
+    "tags",
+    "counts",
+)
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("dialect", calligram.dialects())
+def test_what_is_remembered_is_one_language_too(dialect: str) -> None:
+    grammar = calligram.compile_tools([REMEMBERING], dialect)
+    with pytest.raises(calligram.TargetError) as refused:
+        gbnf.emit(grammar)
+    assert refused.value.problems[0].origin.pointer.startswith("/properties/")
+    automata = [mask.compile(grammar, vocabulary) for vocabulary in VOCABULARIES]
+    reading = parser.compile(grammar)
+    wrong = []
+    for text in drawn(grammar, DRAWN_OF_OPTIONS, "law 1", "remembering", dialect):
+        said = {
+            grammar.check(text).accepted,
+            strictly(reading, text, grammar.tool_choice),
+            *(walked(automaton, text) for automaton in automata),
+        }
+        if len(said) > 1:
+            wrong.append(text)
     assert not wrong, report(wrong)
 
 

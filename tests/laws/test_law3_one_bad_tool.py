@@ -14,7 +14,14 @@ from tests.laws.tools import BOOK, tool
 
 UNIQUE = tool(
     "unique",
-    {"list": {"type": "array", "items": {"type": "string"}, "uniqueItems": True}},
+    {
+        "list": {
+            "type": "array",
+            "items": {"type": "string"},
+            "contains": {"const": "a"},
+            "uniqueItems": True,
+        }
+    },
     "list",
 )
 LOOKAROUND = tool("look", {"a": {"type": "string", "pattern": "(a)\\1"}}, "a")

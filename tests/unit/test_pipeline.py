@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from jsonschema.validators import validator_for
 
 import calligram
 from calligram import Bounds
@@ -103,7 +104,8 @@ def test_options_of_a_schema_are_checked_too(options: dict[str, Any], words: str
 
 # Bad tools --------------------------------------------------------------------------------------
 
-BAD = {"type": "object", "properties": {"x": {"type": "array", "uniqueItems": True}}}
+BAD_LIST = {"type": "array", "uniqueItems": True, "contains": {"const": 1}}
+BAD = {"type": "object", "properties": {"x": BAD_LIST}}
 IMPOSSIBLE = {"type": "object", "properties": {"x": False}, "required": ["x"]}
 
 
@@ -421,3 +423,37 @@ def test_deep_recursion_costs_what_is_walked() -> None:
     grammar = value_grammar(NESTED, Bounds(recursion=10_000), **{"$defs": DEFS})
     assert grammar.check(with_value(recursive(50)))
     assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize("draft", ["4", "6", "7"])
+def test_an_integer_of_draft_4_has_no_fraction(draft: str) -> None:
+    schema = {"$schema": f"http://json-schema.org/draft-0{draft}/schema#", "type": "integer"}
+    valid = validator_for(schema)(schema).is_valid(1.0)
+    assert valid == (draft != "4")
+    grammar = calligram.compile_schema(schema)
+    assert grammar.check("1").accepted
+    assert grammar.check("1.0").accepted == valid
+    within = {"$ref": "urn:whole"}
+    within_document = calligram.compile_schema(within, documents={"urn:whole": schema})
+    assert within_document.check("1.0").accepted == valid
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {
+            "propertyNames": {"enum": ["b"]},
+            "not": {"patternProperties": {"^[ab]+$": {"type": "null"}}},
+        },
+        {
+            "propertyNames": {"enum": ["b"]},
+            "not": {"patternProperties": {"^[ab]+$": {"type": "null"}, "^$": {"type": "null"}}},
+        },
+    ],
+)
+@pytest.mark.parametrize("order", ["schema", "any"])
+def test_a_class_of_keys_that_holds_no_key_is_left_out(schema: Any, order: Any) -> None:
+    grammar = calligram.compile_schema(schema, key_order=order)
+    judge = validator_for({})(schema)
+    for value in ({}, {"b": None}, {"b": 1}, {"a": 1}, {"": 1}):
+        assert grammar.check(json.dumps(value)).accepted == judge.is_valid(value), value

@@ -9,6 +9,7 @@ from calligram.compiler.grammar import (
     Chars,
     Choice,
     Cut,
+    Distinct,
     Expr,
     Literal,
     Machine,
@@ -68,6 +69,67 @@ def _members(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
         st.integers(0, 2),
         st.none() | st.integers(0, 2),
     )
+
+
+texts: st.SearchStrategy[Expr] = st.recursive(
+    st.one_of(
+        st.sampled_from(["a", "b", "ab", "ba"]).map(Literal),
+        st.sampled_from([((A, A),), ((A, B),)]).map(Chars),
+        st.sampled_from([Regular(MACHINES[1], 0, 2), Regular(MACHINES[2], 1)]),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=1, max_size=3).map(lambda items: Choice(tuple(items))),
+        st.lists(inner, min_size=1, max_size=2).map(lambda items: Sequence(tuple(items))),
+        st.builds(lambda e, low, more: Repeat(e, low, low + more), inner, st.integers(0, 1),
+                  st.integers(0, 2)),
+        inner.map(lambda e: Repeat(Sequence((Literal("a"), e)), 0, None)),
+    ),
+    max_leaves=4,
+)  # fmt: skip
+"""Texts of one letter or more kinds, finitely many or not, that all have an end."""
+
+
+def _distinct(
+    prefix: list[Expr], rest: Expr | None, low: int, more: int | None, separator: str
+) -> Distinct:
+    high = None if more is None else low + more
+    if rest is None:
+        high = len(prefix) if high is None else min(high, len(prefix))
+        low = min(low, high)
+    return Distinct(tuple(prefix), rest, Literal(separator), low, high)
+
+
+distinct_items: st.SearchStrategy[Expr] = st.builds(
+    _distinct,
+    st.lists(texts, max_size=3),
+    st.none() | texts,
+    st.integers(0, 3),
+    st.none() | st.integers(0, 2),
+    st.sampled_from([",", "", "a"]),
+)
+"""Distinct items; there may be too few different ones."""
+
+remembered_keys: st.SearchStrategy[Expr] = st.builds(
+    lambda keys, name, most, order, memory, low, more: Members(
+        tuple(Member(str(i), Literal(f"{i}:"), required) for i, required in enumerate(keys)),
+        Literal(","),
+        (Literal(":"),),
+        most,
+        order,
+        low if memory == "distinct" else min(low, sum(keys) + 1),
+        None if more is None else low + more,
+        names=(name,),
+        memory=memory,
+    ),
+    st.lists(st.booleans(), max_size=2),
+    texts,
+    st.none() | st.integers(1, 3),
+    st.sampled_from(["schema", "any"]),
+    st.sampled_from(["distinct", "ascending"]),
+    st.integers(0, 3),
+    st.none() | st.integers(0, 2),
+)
+"""Objects whose undeclared keys are remembered."""
 
 
 def _grown(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from calligram.compiler.findings import Finding
+from calligram.compiler.membership import contains
 from calligram.compiler.origin import Origin
 from tests.unit.json_schema.helpers import read, read_findings
 
@@ -61,7 +62,7 @@ def test_closing_is_reported_as_narrowed() -> None:
 
 def test_what_is_dropped_is_relaxed_and_what_is_refused_says_so() -> None:
     schema = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
-    assert statuses(schema)["/uniqueItems"] == "refused"
+    assert statuses(schema)["/uniqueItems"] == "narrowed"
     assert statuses(schema, on_unsupported="relax")["/uniqueItems"] == "relaxed"
     assert read(schema, on_unsupported="relax")
     pattern = {"type": "string", "pattern": "^(a)\\1$"}
@@ -106,3 +107,27 @@ def test_a_finding_as_json_leaves_out_what_is_empty() -> None:
                                "pointer": "/items", "how": "how"}  # fmt: skip
     assert Finding("enforced", "type", "", Origin("/type")).to_json() == {
         "status": "enforced", "keyword": "type", "pointer": "/type"}  # fmt: skip
+
+
+def test_what_asserts_nothing_is_reported_as_an_annotation() -> None:
+    schema = {
+        "type": "string", "contentEncoding": "base64", "contentMediaType": "application/json",
+        "contentSchema": {"type": "object"}, "nullable": True,
+        "discriminator": {"propertyName": "kind"}, "x-order": 1, "minLenght": 3, "descripton": "d",
+    }  # fmt: skip
+    found = statuses(schema)
+    assert {p for p, status in found.items() if status == "annotation"} == {
+        f"/{keyword}" for keyword in schema if keyword != "type"
+    }
+    # What is inside of an annotation is no schema that is read.
+    assert "/contentSchema/type" not in found
+    value = read(schema)
+    for instance in ("", "not base64 !"):
+        assert contains(value.value, value.definitions, instance)
+    assert not contains(value.value, value.definitions, None)
+    for keyword in ("contentEncoding", "contentMediaType", "contentSchema"):
+        assert how(schema, f"/{keyword}") == "describes what the text holds, asserts nothing"
+    assert how(schema, "/x-order") == "unknown keyword: ignored"
+    assert how(schema, "/minLenght") == "unknown keyword: ignored; did you mean `minLength`?"
+    assert how(schema, "/descripton") == "unknown keyword: ignored; did you mean `description`?"
+    assert "read with openapi=True" in how(schema, "/discriminator")

@@ -1,4 +1,4 @@
-"""Formats: by RFC, and never more than validators in use accept."""
+"""Formats: by RFC, and no more than validators in use accept but where those know less than it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import ipaddress
 import re
 import uuid
 import warnings
+from collections import defaultdict
 
 import pytest
 from hypothesis import given, settings
@@ -28,15 +29,22 @@ ROWS: list[tuple[str, list[str], list[str]]] = [
     ),
     (
         "time",
-        ["00:00:00Z", "23:59:59+23:59", "12:30:00.123456789-05:30"],
-        ["24:00:00Z", "12:60:00Z", "12:00:60Z", "12:00:00", "12:00Z", "12:00:00z", "12:00:00.Z",
-         "12:00:00+5:00", "12:00:00+24:00"],
+        # 23:59:60 UTC is 01:29:60 half past one hours east, and 15:59:60 eight hours west.
+        ["00:00:00Z", "23:59:59+23:59", "12:30:00.123456789-05:30", "12:00:00z", "23:59:60Z",
+         "23:59:60.5+00:00", "23:59:60-00:00", "01:29:60+01:30", "15:59:60-08:00",
+         "23:29:60+23:30", "00:29:60-23:30", "05:29:60.99+05:30", "20:29:60-03:30"],
+        ["24:00:00Z", "12:60:00Z", "12:00:60Z", "12:00:00", "12:00Z", "12:00:00.Z",
+         "12:00:00+5:00", "12:00:00+24:00", "23:59:61Z", "23:58:60Z", "22:59:60Z",
+         "23:59:60+01:00", "23:59:60-01:00", "00:59:60-01:00", "22:59:60+01:00", "23:59:60",
+         "01:30:60+01:30", "24:59:60+01:00"],
     ),
     (
         "date-time",
-        ["2024-02-29T12:00:00Z", "1985-04-12T23:20:50.52Z", "1990-12-31T15:59:59-08:00"],
+        ["2024-02-29T12:00:00Z", "1985-04-12T23:20:50.52Z", "1990-12-31T15:59:59-08:00",
+         "2024-02-29t12:00:00z", "1990-12-31T23:59:60Z", "2015-06-30T23:59:60.5+00:00"],
         ["2024-02-30T12:00:00Z", "2024-02-29 12:00:00Z", "2024-02-29T12:00:00", "2024-02-29",
-         "2024-02-29t12:00:00Z", "1990-12-31T23:59:60Z"],
+         "1990-12-30T23:59:60Z", "1990-05-31T23:59:60Z", "0000-12-31T23:59:60Z",
+         "1990-12-31T23:59:60-08:00", "1990-12-31T23:58:60Z"],
     ),
     (
         "duration",
@@ -46,14 +54,22 @@ ROWS: list[tuple[str, list[str], list[str]]] = [
     (
         "email",
         ["a@b", "joe.bloggs@example.com", "a+b@x-y.org", '"a b"@c.de', '"\\""@c', "~!#$%@x.y",
-         "a" * 64 + "@example.com"],
+         "a" * 64 + "@example.com", '""@b', '"' + "a" * 62 + '"@b', '"' + "\\\"" * 31 + '"@b',
+         '"a@b"@c', "a@xn--exmple-cua", "a@[127.0.0.1]", "a@[IPv6:::1]", "a@[ipv6:1:2:3::4:5:6]",
+         "a@[IPv6:1:2:3:4:5:6:7:8]", "a@[IPv6:1:2::1.2.3.4]"],
         ["a", "@b", "a@", "a..b@c", ".a@b", "a.@b", "a b@c", "a@b@c", "a@-b", "a@b-", "a@b..c",
-         "a@b.", "é@b", "a" * 65 + "@example.com", '"a@b', 'a"b@c'],
+         "a@b.", "é@b", "a" * 65 + "@example.com", '"a@b', 'a"b@c',
+         '"' + "a" * 63 + '"@b', '"' + "\\\"" * 31 + 'a"@b', '"a"b@c', '"a\\"@b', "a@[127.0.0.300]",
+         "a@[1.2.3]", "a@[::1]", "a@[IPv6:1.2.3.4]", "a@[IPv6:1::2:3:4:5:6:7]", "a@[x:y]",
+         "a@[127.0.0.1", "a@" + "b" * 64],
     ),
     (
         "idn-email",
-        ["a@b", "héloïse@exämple.de", "实例@例子", "joe@example.com"],
-        ["é", "@b", "é@", "é é@b", "é..é@b", "é@-x", "é@b_c"],
+        ["a@b", "héloïse@exämple.de", "实例@例子", "joe@example.com", '"δοκιμή"@b',
+         "é" * 32 + "@b", "例" * 21 + "a@b", "𝕏" * 16 + "@b", "\x85@b", "\uffff@b",
+         "a@" + "b." * 100 + "c", "a@[127.0.0.1]", "e\u0301@b", '"é@é"@b'],
+        ["é", "@b", "é@", "é é@b", "é..é@b", "é@-x", "é@b_c", "é" * 32 + "a@b", "例" * 21 + "aa@b",
+         "𝕏" * 16 + "a@b", '"' + "é" * 31 + 'a"@b', "user\uff20example.com", ".é@b", "é.@b"],
     ),
     (
         "hostname",
@@ -64,9 +80,9 @@ ROWS: list[tuple[str, list[str], list[str]]] = [
     (
         "idn-hostname",
         ["example.com", "exämple.com", "例子.测试", "пример.рф", "παράδειγμα", "실례.테스트",
-         "a1-b"],
+         "a1-b", "a" * 63, "a." * 100 + "b", "www.例子.co.jp"],
         ["", "-a", "a..b", "Exämple", "xn--x", "aa--b", "a_b", "éп", "ﬀ", "e\u0301", "a" * 64,
-         "ä" * 13, "\u302e", "〮실"],
+         "ä" * 13, "\u302e", "〮실", "a.b.c.d.ä"],
     ),
     (
         "ipv4",
@@ -84,9 +100,11 @@ ROWS: list[tuple[str, list[str], list[str]]] = [
     (
         "uri",
         ["http://example.com", "https://user:pw@example.com:8080/a/b?c=d&e=/?#f", "urn:isbn:1",
-         "mailto:a@b.c", "a:", "file:///etc/hosts", "http://[::1]/", "x+y.z-1:/%20", "http://?q"],
+         "mailto:a@b.c", "a:", "file:///etc/hosts", "http://[::1]/", "x+y.z-1:/%20", "http://?q",
+         "http://[v1.fe:~]", "http://[VaF.x]:80/"],
         ["", "//example.com", "example.com", "http://a b", "http://[::1", "1a:b", "a:%2", "a:#b#c",
-         "http://example.com/ü", "http://a:b/", "a:\\b", "a:<b>", "http://[1.2.3.4]"],
+         "http://example.com/ü", "http://a:b/", "a:\\b", "a:<b>", "http://[1.2.3.4]",
+         "http://[v.x]", "http://[v1.]", "http://[vg.x]", "http://[v1.%20]"],
     ),
     (
         "uri-reference",
@@ -95,13 +113,15 @@ ROWS: list[tuple[str, list[str], list[str]]] = [
     ),
     (
         "iri",
-        ["http://exämple.de/ü?ö#ä", "http://例子.测试/路", "urn:x", "a:?\ue000"],
-        ["", "/ü", "a:\ue000", "a:\ufffe", "a: ", "http://a b"],
+        ["http://exämple.de/ü?ö#ä", "http://例子.测试/路", "urn:x", "a:?\ue000", "http://[V1.fe]",
+         "http://ü@[2001:db8::1]:80/ü"],
+        ["http://[v1.ü]", "", "/ü", "a:\ue000", "a:\ufffe", "a: ", "http://a b"],
     ),
     ("iri-reference", ["", "/ü", "ü#ä", "//ü", "http://ü"], ["ü ü", "#\ue000", "ü:b", "%ü"]),
     (
         "uri-template",
-        ["", "http://x/{id}", "/a{?q,r*}", "{+path:12}", "{#a.b}", "é", "{a%20}", "%41"],
+        ["", "http://x/{id}", "/a{?q,r*}", "{+path:12}", "{#a.b}", "é", "{a%20}", "%41", "a'b",
+         "'{;a,b}'", "{.a}{/a}{&a}"],
         ["{", "}", "{}", "{a", "{a b}", "{a:0}", "{a:12345}", "a b", '"', "{=a}", "%4", "{.a.}"],
     ),
     (
@@ -120,8 +140,10 @@ ROWS: list[tuple[str, list[str], list[str]]] = [
     (
         "regex",
         ["", "a", "^[a-z]+$", "(a|b)*c{2,3}?", r"\d{4}-\d\d", r"[^\]\-]{9,}", "a(?=b)(?!c|d)", "|",
-         "((a)(?:b(c)+)?)", r"\x41\u00e9", r"\/\.\$", "é\"<>", "a{3}b{0,10}", r"\bx\B", "()"],
-        ["(", ")", "[", "]", "{", "}", "*", "a**", "a+*", "^*", "(?=a)+", "[]", "[z-a]", "[a-\\d]",
+         "((a)(?:b(c)+)?)", r"\x41\u00e9", r"\/\.\$", "é\"<>", "a{3}b{0,10}", r"\bx\B", "()",
+         "[]", "[^]", "([])*", r"\cA", r"[\cz]", "(?<=a+)b", "(?<!a|b)", "(?<=x)(?<!y)z"],
+        ["(", ")", "[", "]", "{", "}", "*", "a**", "a+*", "^*", "(?=a)+", "[]]", "(?<=a)+", "(?<=a",
+         r"\c", r"\c1", r"\cé", "[z-a]", "[a-\\d]",
          "a{3,2}", "a{,2}", "\\", r"\a", r"\Z", r"\-", r"\1", r"\k<n>", r"\u12", r"\p{L}",
          "(?P<n>a)", "(?i)a", "(?#c)", "(?>a)", "^(abc]", "((((a))))", "a\n"],
     ),
@@ -144,7 +166,8 @@ def test_format(name: str, accepts: list[str], rejects: list[str]) -> None:
 def test_every_known_format_has_rows_and_words() -> None:
     assert {row[0] for row in ROWS} == formats.KNOWN_FORMATS
     assert all(formats.what(name) for name in formats.KNOWN_FORMATS)
-    assert set(formats.NARROWED) | set(formats.FORMAT_LENGTHS) <= formats.KNOWN_FORMATS
+    assert set(formats.NARROWED) <= formats.WIDENED <= formats.KNOWN_FORMATS
+    assert set(formats.FORMAT_LENGTHS) <= formats.KNOWN_FORMATS
     assert not formats.KNOWN_FORMATS & formats.ANNOTATION_FORMATS
 
 
@@ -186,20 +209,36 @@ def test_ipv6_is_what_the_standard_library_says(text: str) -> None:
     assert dfa("ipv6").accepts(text) == valid
 
 
+ECMA_ONLY = re.compile(r"\[\^?\]|\\c|\(\?<")
+"""Empty classes and control escapes, which Python's expressions do not have, and lookbehinds, which
+they have for fixed lengths only. Taken by some texts that have none, too."""
+
+# What the RFC or ECMA-262 allows and jsonschema's checkers, made of Python's parsers, do not.
+BEYOND_PYTHON = defaultdict(
+    lambda: re.compile("(?!)"),
+    {
+        "date-time": re.compile(":60"),
+        "time": re.compile(":60[^:]*$|:60[^:]*[+-]"),
+        "regex": ECMA_ONLY,
+    },
+)
+
+
 @pytest.mark.parametrize("name", sorted(formats.KNOWN_FORMATS))
 def test_jsonschema_accepts_every_word(name: str) -> None:
     checker = Draft202012Validator.FORMAT_CHECKER
     made = dfa(name)
     rows = next(row[1] for row in ROWS if row[0] == name)
     for word in [*rows, *made.words(300), made.shortest() or ""]:
-        checker.check(word, name)
+        if not BEYOND_PYTHON[name].search(word):
+            checker.check(word, name)
 
 
 @pytest.mark.parametrize("name", sorted(formats.KNOWN_FORMATS))
 def test_the_wide_reading_holds_all_that_is_written(name: str) -> None:
     narrow = Language.format(name)
     assert narrow is not None
-    assert (narrow.wide is narrow) == (name not in formats.NARROWED)
+    assert (narrow.wide is narrow) == (name not in formats.WIDENED)
     assert (narrow - narrow).is_empty
     assert not narrow.wide.is_empty
 
@@ -207,14 +246,13 @@ def test_the_wide_reading_holds_all_that_is_written(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "left_out"),
     [
-        ("date-time", "1990-12-31T23:59:60Z"),
-        ("time", "12:00:00z"),
+        ("time", "00:44:60+00:45"),
+        ("date-time", "1998-12-31T15:59:60.123-08:00"),
         ("date", "0000-01-01"),
         ("hostname", "xn--exmple-cua.com"),
-        ("email", "a@[127.0.0.1]"),
+        ("email", "a@b c"),
         ("idn-hostname", "a。b"),
-        ("uri", "http://[v1.x]/"),
-        ("uri-template", "'{a}"),
+        ("uri-template", "{=a}"),
         ("relative-json-pointer", "0+1"),
         ("regex", "(?<n>a)"),
     ],
@@ -261,9 +299,10 @@ def test_the_longest_names_beyond_ascii_stay_within_253_octets(letter: str, leng
         assert length == 12 and letter > "\u0500"
         return
     assert octets(label) <= 63
-    name = ".".join([label] * (43 // (length + 1)))
-    assert host.accepts(name) and octets(name) <= 253
-    assert not host.accepts(name + "." + "a" * 42)
+    most = ".".join([*["a" * 63] * 3, label])
+    assert host.accepts(most) and octets(most) <= 253
+    assert not host.accepts(f"{most}.a")
+    assert not host.accepts(".".join([label] * 5))
 
 
 @given(st.lists(st.integers(0, 2**16), min_size=1, max_size=60))
@@ -275,10 +314,12 @@ def test_every_regex_written_is_one_to_two_readers(choices: list[int]) -> None:
         low, high, state = moves[choice % len(moves)]
         text += chr(low + choice % min(high - low + 1, 60))
         if state in made.accepting:
+            parse_regex(text)
+            if ECMA_ONLY.search(text):
+                continue
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 re.compile(text)
-            parse_regex(text)
 
 
 def test_total_lengths_are_split_off() -> None:
@@ -292,4 +333,6 @@ def test_total_lengths_are_split_off() -> None:
 def test_making_a_format_is_quick_enough_to_be_done_on_demand() -> None:
     # Sizes stand for time here: they do not depend on the machine.
     sizes = {name: len(dfa(name).transitions) for name in formats.KNOWN_FORMATS}
-    assert max(sizes.values()) < 400, sizes
+    assert max(sizes.values()) < 1_600, sizes
+    rare = {"email", "idn-email", "idn-hostname", "time"}
+    assert max(n for name, n in sizes.items() if name not in rare) < 400, sizes

@@ -103,6 +103,10 @@ DECIMALS: list[tuple[Dfa, list[str], list[str]]] = [
     (numbers(multiple_of=D("0.01")), ["1.25", "0.1", "-3", "2.500"], ["0.001", "1.255"]),
     (numbers(multiple_of=D("0.25")), ["0.25", "1.5", "2", "-0.750"], ["0.1", "0.255", "1.05"]),
     (numbers(multiple_of=D("2.5")), ["2.5", "5", "10.0"], ["2", "2.55", "1"]),
+    (numbers(multiple_of=D("0.12345")), ["0.12345", "2469", "-1.2345", "0.2469"], ["0.1234", "1"]),
+    (numbers(multiple_of=D("1e-8")), ["0.00000001", "5", "1.25"], ["0.000000001", "1.123456789"]),
+    (numbers(multiple_of=D("0.0025")), ["0.0025", "0.01", "1.5", "7"], ["0.001", "0.00255"]),
+    (numbers(not_multiple_of=[D("0.75")]), ["0.5", "0.7", "1", "0.0001"], ["0.75", "1.50", "3"]),
     (numbers(not_multiple_of=[D(1)]), ["0.5", "-1.50", "9.01"], ["1", "1.0", "-0.00", "1.5e1"]),
     (numbers(not_multiple_of=[D("0.5")]), ["0.25", "0.501"], ["0.5", "0", "1.50"]),
     (
@@ -254,3 +258,12 @@ def test_powers_of_ten_need_a_state_a_zero() -> None:
     made = integers(None, None, digits=None, multiple_of=10**12)
     # The start, a sign, a lone 0, and 0 to 12 zeros after a digit.
     assert len(made.transitions) == 16
+
+
+@pytest.mark.parametrize(
+    ("factor", "states"), [("1e-8", 20), ("0.0001", 20), ("0.0025", 20), ("0.12345", 7_000)]
+)
+def test_decimal_factors_take_no_more_states_than_their_digits_tell_apart(
+    factor: str, states: int
+) -> None:
+    assert len(numbers(digits=None, multiple_of=D(factor)).transitions) <= states

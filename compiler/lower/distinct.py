@@ -1,0 +1,91 @@
+"""Arrays of distinct items, and what else remembers texts, as expressions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..automaton.core import Core
+from ..grammar import Distinct, Expr, Member, Members, sequence
+from ..ir import AnyValue, ArrayValue, Key, ObjectValue, OpenKeys
+from ..origin import Problem
+from ..regular.language import Language
+from .one_spelling import MAX_RANKED, TooManyKeys
+
+if TYPE_CHECKING:
+    from .values import ValueLowering
+
+
+def distinct_items(
+    lowering: ValueLowering, value: ArrayValue, depth: int, comma: Expr
+) -> Expr | None:
+    """The items of an array, no two equal; None if there is no such array."""
+    if not lowering.layout.one_spelling:
+        try:
+            lowering, value = lowering.with_one_spelling(value)
+        except TooManyKeys:
+            lowering.shared.problems.append(
+                Problem(
+                    "unsupported-keyword",
+                    f"`uniqueItems` over alternatives of objects with more than {MAX_RANKED} keys",
+                    value.origin.child("uniqueItems"),
+                    'on_unsupported="relax" drops it, and checks it after parsing',
+                )
+            )
+            return None
+    extent = lowering.extent(value, depth)
+    if extent is None:
+        return None
+    prefix, rest, high = extent
+    low = value.min_items
+    made = Distinct(tuple(prefix), rest, comma, low, high, value.origin)
+    if low > 1:
+        lowering.shared.owed.append(made)
+    return made
+
+
+def has_items(node: Distinct, core: Core) -> bool:
+    """Are there as many different items as there must be?"""
+    expansion = core.expand(core.continuation(node))
+    return bool(expansion.arcs) or expansion.final is not None
+
+
+def too_few_items(node: Distinct) -> Problem:
+    """The problem with an array that needs more different items than there are."""
+    message = f"minItems {node.min_count} is above the number of distinct items"
+    return Problem("unsatisfiable", f"{message}: no value can match", node.origin)
+
+
+def owes_open_keys(value: ObjectValue) -> bool:
+    """Can the object need two undeclared keys, which then must differ?"""
+    return value.min_keys - sum(key.required for key in value.keys) >= 2
+
+
+def few_keys_only(value: ObjectValue) -> Problem:
+    """The problem with undeclared keys that cannot be told apart."""
+    return Problem(
+        "unsupported-keyword",
+        "`minProperties` is not supported where it takes two undeclared keys in this notation",
+        value.origin.child("minProperties"),
+        'on_unsupported="relax" drops it, and checks it after parsing',
+    )
+
+
+def untyped_members(lowering: ValueLowering, inner: Expr, comma: Expr) -> Members:
+    """The members of any object, each value `inner`, the keys in one order."""
+    named = lowering.layout.named_keys
+    colon = lowering.punctuation(lowering.layout.colon)
+    keys = []
+    for name in named:
+        text = lowering.key(Key(name, AnyValue(), False))
+        if text is not None:
+            keys.append(Member(name, sequence(text, colon, inner), False))
+    names = Language.any()
+    if named:
+        names = names - Language.words(named)
+    other = lowering.open_key(OpenKeys(names, AnyValue()))
+    assert other is not None
+    bounds = lowering.shared.bounds
+    return Members(
+        tuple(keys), comma, (sequence(colon, inner),), bounds.keys if bounds else None,
+        names=(other,), memory="ascending",
+    )  # fmt: skip

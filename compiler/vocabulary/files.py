@@ -1,0 +1,49 @@
+"""Files of vocabularies: reading them, and the errors about them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from ..errors import VocabularyError
+from ..origin import Origin
+
+MAX_BYTES: Final = 512 * 2**20
+"""Bytes of a file that is read as a whole; tokenizers have a tenth of that at most."""
+
+Named = str | os.PathLike[str]
+
+
+def is_path(value: object) -> bool:
+    """Is it a path, rather than an object to load from?"""
+    return isinstance(value, (str, os.PathLike))
+
+
+def unreadable(error: Exception, path: Named) -> VocabularyError:
+    """The error for a file that the system does not let us read."""
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    message = f"cannot be read: {reason}"
+    return VocabularyError.at("vocabulary-unreadable", message, Origin(file=os.fspath(path)))
+
+
+def malformed(path: Named | None, message: str, hint: str | None = None) -> VocabularyError:
+    """The error for a file that is not of the format it is read as."""
+    file = None if path is None else os.fspath(path)
+    return VocabularyError.at("vocabulary-format", message, Origin(file=file), hint)
+
+
+def read(path: Named) -> bytes:
+    """The bytes of a file.
+
+    Raises:
+        VocabularyError: it cannot be read, or is longer than `MAX_BYTES`.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise unreadable(error, path) from None
+    if len(data) > MAX_BYTES:
+        raise malformed(path, f"is longer than {MAX_BYTES:,} bytes")
+    return data
