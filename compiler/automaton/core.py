@@ -12,10 +12,12 @@ Heads are tuples ``(kind, ...)``; expressions enter as indices of :attr:`Core.ex
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from ..errors import LimitExceeded
 from ..grammar import (
+    ButMachine,
     Capture,
     Chars,
     Choice,
@@ -34,6 +36,7 @@ from ..grammar import (
     Token,
 )
 from .distinct import BETWEEN, INSIDE, NEXT, PENDING, Remembering
+from .exclusion import GONE, Exclusion
 from .liveness import liveness
 from .members import MembersPlan
 from .utf8 import byte_sequences
@@ -50,6 +53,8 @@ Event = int
 
 # Kinds of heads. Plain ints: these are compared millions of times.
 EXPR, BYTES, RANGES, SEQ, REPEAT, REGULAR, MEMBERS, MEMBER, CLOSE = range(9)
+BUT: Final = 13
+"""``(BUT, expr, state, need, left, node)``: inside a text that may yet become an excluded one."""
 
 Head = tuple[Any, ...]
 Pending = list[tuple[int, tuple[Event, ...]]]
@@ -105,6 +110,8 @@ class Core:
         self._ids: dict[tuple[Head, int], int] = {}
         self._expansions: dict[int, Expansion] = {END: Expansion((), ())}
         self._plans: dict[int, MembersPlan] = {}
+        self._exclusions: dict[int, Exclusion] = {}
+        self._wholes: dict[int, int] = {}
         self.remembering = Remembering(self, remember)
         self.is_pending = self.remembering.is_pending
         self.read = self.remembering.read
@@ -128,7 +135,9 @@ class Core:
                     return self.cell((REPEAT, self.index(item), low, high), tail)
                 case Regular():
                     index = self.index(expr)
-                    need, left = self._window(index, 0, expr.min, expr.max)
+                    if isinstance(expr.machine, ButMachine):
+                        return self.cell((BUT, index, 0, expr.min, expr.max, 0), tail)
+                    need, left = self._window(expr.machine, 0, expr.min, expr.max)
                     if liveness(expr.machine).live(0, need, left):
                         return self.cell((REGULAR, index, 0, need, left), tail)
                     break
@@ -183,10 +192,31 @@ class Core:
         return self._cells[cell]
 
     def machine(self, index: int) -> Machine:
-        """The machine of a regular text by the number of its expression."""
+        """The machine of a regular text by the number of its expression. States of a text with
+        excluded ones are those of the whole language."""
         expr = self.exprs[index]
         assert isinstance(expr, Regular)
-        return expr.machine
+        machine = expr.machine
+        return machine.base if isinstance(machine, ButMachine) else machine
+
+    def exclusion(self, index: int) -> Exclusion:
+        """The excluded texts of a regular text, by the number of its expression."""
+        found = self._exclusions.get(index)
+        if found is None:
+            expr = self.exprs[index]
+            assert isinstance(expr, Regular) and isinstance(expr.machine, ButMachine)
+            found = self._exclusions[index] = Exclusion(expr.machine.words)
+        return found
+
+    def whole(self, index: int) -> int:
+        """The number of the expression that is the same without excluded texts."""
+        found = self._wholes.get(index)
+        if found is None:
+            expr = self.exprs[index]
+            assert isinstance(expr, Regular)
+            whole = replace(expr, machine=self.machine(index))
+            found = self._wholes[index] = self.index(whole)
+        return found
 
     def literal_cell(self, data: bytes, at: int, tail: int) -> int:
         """The continuation with `at` bytes of a literal read."""
@@ -200,15 +230,23 @@ class Core:
         """The continuation in a state of a regular text, by the number of its expression."""
         if not self.machine(index).transitions[state]:
             return self.settled(tail)
-        window = self._window(index, state, need, left)
+        window = self._window(self.machine(index), state, need, left)
         return self.cell((REGULAR, index, state, *window), tail)
+
+    def but_cell(
+        self, index: int, state: int, need: int, left: int | None, node: int, tail: int
+    ) -> int:
+        """The continuation in a text that may yet become an excluded one, or cannot any more."""
+        if node == GONE:
+            return self.regular_cell(self.whole(index), state, need, left, tail)
+        return self.cell((BUT, index, state, need, left, node), tail)
 
     # Looking inside, for diagnostics ----------------------------------------------------------
 
     def epsilon(self, cell: int) -> list[int] | None:
         """What a continuation turns into without a byte; None if its head reads one."""
         head, _ = self._cells[cell]
-        if head[0] in (BYTES, RANGES, REGULAR):
+        if head[0] in (BYTES, RANGES, REGULAR, BUT):
             return None
         if isinstance(self.head_expression(cell), (Chars, Regular)):
             return None
@@ -219,7 +257,7 @@ class Core:
     def head_expression(self, cell: int) -> Expr | None:
         """The expression at a continuation's head, if that is what its head is about."""
         head, _ = self._cells[cell]
-        if head[0] in (EXPR, REGULAR):
+        if head[0] in (EXPR, REGULAR, BUT):
             assert isinstance(head[1], int)
             return self.exprs[head[1]]
         return None
@@ -227,8 +265,8 @@ class Core:
     def regular_state(self, cell: int) -> tuple[int, int, int | None]:
         """State and window of counts of a head that is inside a regular text."""
         head, _ = self._cells[cell]
-        if head[0] == REGULAR:
-            return head[2:]
+        if head[0] in (REGULAR, BUT):
+            return head[2:5]
         expr = self.head_expression(cell)
         assert isinstance(expr, Regular)
         return 0, expr.min, expr.max
@@ -320,6 +358,8 @@ class Core:
         elif kind == REGULAR:
             _, index, state, need, left = head
             self._regular(index, state, need, left, tail, events, arcs, stack)
+        elif kind == BUT:
+            self._but(head, tail, events, arcs, stack)
         elif kind in (BETWEEN, NEXT, INSIDE, PENDING):
             opened = self.remembering.open(head, tail, events, stack)
             arcs.extend(Arc(*arc) for arc in opened)
@@ -427,18 +467,19 @@ class Core:
         stack: Pending,
     ) -> None:
         index = self.index(expr)
-        need, left = self._window(index, 0, expr.min, expr.max)
+        if isinstance(expr.machine, ButMachine):
+            stack.append((self.continuation(expr, tail), events))
+            return
+        need, left = self._window(expr.machine, 0, expr.min, expr.max)
         if liveness(expr.machine).live(0, need, left):
             self._regular(index, 0, need, left, tail, events, arcs, stack)
 
     def _window(
-        self, index: int, state: int, need: int, left: int | None
+        self, machine: Machine, state: int, need: int, left: int | None
     ) -> tuple[int, int | None]:
         """The same window of counts, told apart only where it makes a difference."""
         if left is not None:
-            expr = self.exprs[index]
-            assert isinstance(expr, Regular)
-            longest = liveness(expr.machine).longest(state)
+            longest = liveness(machine).longest(state)
             if longest is not None and longest <= left:
                 left = None
         return need, left
@@ -465,7 +506,7 @@ class Core:
             wanted = max(need - counts, 0)
             if not alive(target, wanted, rest):
                 continue
-            window = self._window(index, target, wanted, rest)
+            window = self._window(machine, target, wanted, rest)
             if machine.transitions[target]:
                 after = self.cell((REGULAR, index, target, *window), tail)
             else:
@@ -474,6 +515,30 @@ class Core:
                 nxt = self.cell((RANGES, *more), after) if more else after
                 arcs.append(Arc(*first, nxt, events))
         if state in machine.accepting and need <= 0:
+            stack.append((tail, events))
+
+    def _but(
+        self,
+        head: Head,
+        tail: int,
+        events: tuple[Event, ...],
+        arcs: list[Arc],
+        stack: Pending,
+    ) -> None:
+        _, index, state, need, left, node = head
+        machine, exclusion = self.machine(index), self.exclusion(index)
+        alive = liveness(machine).live
+        for low, high, target, counts in machine.transitions[state]:
+            rest = None if left is None else left - counts
+            wanted = max(need - counts, 0)
+            if (rest is not None and rest < 0) or not alive(target, wanted, rest):
+                continue
+            for first, last, following in exclusion.split(node, low, high):
+                after = self.but_cell(index, target, wanted, rest, following, tail)
+                for span, *more in byte_sequences(((first, last),)):
+                    nxt = self.cell((RANGES, *more), after) if more else after
+                    arcs.append(Arc(*span, nxt, events))
+        if state in machine.accepting and need <= 0 and not exclusion.whole[node]:
             stack.append((tail, events))
 
     def _members(self, head: Head, tail: int) -> list[int]:

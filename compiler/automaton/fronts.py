@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 from ..grammar import Chars, Distinct, Expr, Machine, Members, RuleRef, Token, children
-from .core import BYTES, END, REGULAR, REPEAT, TOKEN_BASE, Arc, Core, Event, Pending
+from .core import BUT, BYTES, END, REGULAR, REPEAT, TOKEN_BASE, Arc, Core, Event, Pending
 from .distinct import INSIDE
 from .liveness import liveness
 from .utf8 import byte_sequences
@@ -42,6 +42,9 @@ class Loop(NamedTuple):
     tail: the continuation behind the loop.
     item: inside an item that is remembered but whose text is unknown: the continuation of this
         place, and the loop of the item itself. None elsewhere.
+    but: in a text that may yet become an excluded one: the number of its expression, and the node
+        in the trie of the excluded texts. `number` is that of the text without excluded ones.
+    closed: an excluded text ends here.
     """
 
     body: Expr | Machine
@@ -51,6 +54,8 @@ class Loop(NamedTuple):
     left: int | None
     tail: int
     item: tuple[int, Loop] | None = None
+    but: tuple[int, int] | None = None
+    closed: bool = False
 
 
 class Front(NamedTuple):
@@ -106,7 +111,7 @@ class Fronts:
                 _, data, at = head
                 literals.append(LiteralFront(data[at:], data, at, core.settled(tail)))
                 continue
-            if kind in (REPEAT, REGULAR, INSIDE):
+            if kind in (REPEAT, REGULAR, BUT, INSIDE):
                 loop = self.loop(here)
                 if loop is not None:
                     loops.append(loop)
@@ -195,7 +200,7 @@ class Fronts:
     def _loop(self, cell: int) -> Loop | None:
         core = self.core
         head, tail = core.parts(cell)
-        if not head or head[0] not in (REPEAT, REGULAR, INSIDE):
+        if not head or head[0] not in (REPEAT, REGULAR, BUT, INSIDE):
             return None
         if head[0] == INSIDE:
             return self._unknown_item(cell)
@@ -209,12 +214,20 @@ class Fronts:
             around = self._item_firsts(index)
             loop = Loop(item, index, 0, need, left, core.settled(tail))
         else:
-            _, index, state, need, left = head
+            _, index, state, need, left, *but = head
             machine = core.machine(index)
             if not wide(machine) or not _uniform(machine, need, left):
                 return None
             around = leaving_firsts(machine)
-            loop = Loop(machine, index, state, need, left, core.settled(tail))
+            behind = core.settled(tail)
+            if but:
+                number = core.whole(index)
+                closed = core.exclusion(index).whole[but[0]]
+                loop = Loop(
+                    machine, number, state, need, left, behind, None, (index, but[0]), closed
+                )
+            else:
+                loop = Loop(machine, index, state, need, left, behind)
         return None if around & self.firsts(loop.tail) else loop
 
     def _unknown_item(self, cell: int) -> Loop | None:
@@ -233,17 +246,22 @@ class Fronts:
             return None
         return loop._replace(tail=behind, item=(cell, loop))
 
-    def after(self, loop: Loop, state: int, count: int) -> int:
-        """The continuation in the same loop, `count` items later, in a machine's `state`."""
+    def after(self, loop: Loop, state: int, count: int, text: bytes) -> int:
+        """The continuation in the same loop after `text`, which is `count` items long, in a
+        machine's `state`."""
         need = max(loop.need - count, 0)
         left = None if loop.left is None else loop.left - count
-        return self.at(loop, state, need, left)
+        return self.at(loop, state, need, left, text)
 
-    def at(self, loop: Loop, state: int, need: int, left: int | None) -> int:
-        """The continuation in the same loop, in a machine's `state`, with other counts."""
+    def at(self, loop: Loop, state: int, need: int, left: int | None, text: bytes = b"") -> int:
+        """The continuation in the same loop after `text`, with other counts."""
         if loop.item is not None:
             cell, inner = loop.item
-            return self.core.remembering.on_unknown(cell, self.at(inner, state, need, left))
+            return self.core.remembering.on_unknown(cell, self.at(inner, state, need, left, text))
+        if loop.but is not None:
+            index, node = loop.but
+            node = self.core.exclusion(index).after(node, text.decode("utf-8"))
+            return self.core.but_cell(index, state, need, left, node, loop.tail)
         if isinstance(loop.body, Machine):
             return self.core.regular_cell(loop.number, state, need, left, loop.tail)
         return self.core.repeat_cell(loop.number, need, left, loop.tail)
@@ -251,7 +269,7 @@ class Fronts:
 
 def free(loop: Loop) -> bool:
     """May the loop be left here?"""
-    if loop.need > 0:
+    if loop.need > 0 or loop.closed:
         return False
     return not isinstance(loop.body, Machine) or loop.state in loop.body.accepting
 
@@ -304,17 +322,10 @@ def leaving_firsts(machine: Machine) -> ByteSet:
     return found
 
 
-@lru_cache(maxsize=1024)
-def _endless(machine: Machine) -> bool:
-    """Can every state go on counting without end?"""
-    alive = liveness(machine)
-    return all(alive.longest(state) is None for state in range(len(machine.transitions)))
-
-
 def _uniform(machine: Machine, need: int, left: int | None) -> bool:
     """Does a window of counts ask for no more than a distance to the end and a number of counts?
 
     It does where no counts are wanted: then a place is alive if the shortest way to the end has
     room. Where some are, words must be able to grow from every state.
     """
-    return need <= 0 or (left is None and _endless(machine))
+    return need <= 0 or (left is None and liveness(machine).is_endless)

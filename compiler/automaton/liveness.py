@@ -99,6 +99,11 @@ class Liveness:
         return k
 
     @cached_property
+    def is_endless(self) -> bool:
+        """Can words from every state have any number of counts?"""
+        return bool(self._free) and all(self.longest(q) is None for q in range(len(self._free)))
+
+    @cached_property
     def farthest(self) -> int:
         """At least the most counts that the shortest word of any state has."""
         covered, k = self._reach(0), 0

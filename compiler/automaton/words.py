@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..grammar import Chars, Regular
+from ..grammar import Chars, Machine, Regular
 from .core import END, Core
 
 MOST = 40
@@ -47,9 +47,10 @@ def _describe(core: Core, cell: int) -> tuple[list[str], list[int]]:
         return [class_words(expr)], []
     if isinstance(expr, Regular):
         state = core.regular_state(cell)
-        row = expr.machine.transitions[state[0]]
+        machine = core.machine(core.index(expr))
+        row = machine.transitions[state[0]]
         if len(row) == 1 and row[0][0] == row[0][1]:
-            return [_quoted(_run(expr, state[0]))], core.after_regular(cell)
+            return [_quoted(_run(machine, state[0]))], core.after_regular(cell)
         if state[0] == 0:
             return [expr.what], core.after_regular(cell)
         ranges = tuple((low, high) for low, high, _, _ in row)
@@ -60,10 +61,9 @@ def _describe(core: Core, cell: int) -> tuple[list[str], list[int]]:
     return ["the rest of a character"], []
 
 
-def _run(expr: Regular, state: int) -> str:
+def _run(machine: Machine, state: int) -> str:
     """The text that a machine must read from a state on, as long as there is no choice."""
     text = ""
-    machine = expr.machine
     while len(text) < _LONGEST:
         row = machine.transitions[state]
         if len(row) != 1 or row[0][0] != row[0][1] or (text and state in machine.accepting):

@@ -66,6 +66,10 @@ def around(
     table, state, states = place
     rows, may_leave, short, places = table.rows, table.free_list, table.short_list, table.places
     most = loop.left
+    excluded: tuple[bytes, ...] = ()
+    if loop.but is not None:
+        index, node = loop.but
+        excluded = core.exclusion(index).rests(node)
     need = loop.need
     count = 0
     # The last place between two items: from there on single bytes go on, if the text stops inside.
@@ -73,7 +77,12 @@ def around(
     for position in range(at, len(data)):
         merged = rows[state][data[position]]
         if merged < 0:
-            if position > at and may_leave[state] and count >= need:
+            if (
+                position > at
+                and may_leave[state]
+                and count >= need
+                and not (excluded and data[at:position] in excluded)
+            ):
                 stack.append((loop.tail, position))
             return
         state = merged >> 1
@@ -86,7 +95,7 @@ def around(
     if position == at:
         _one_byte(core, cell, data, at, stack)
         return
-    after = fronts.after(loop, states[state], count)
+    after = fronts.after(loop, states[state], count, data[at:position])
     if position == len(data):
         stack.append((after, position))
     else:

@@ -19,7 +19,6 @@ from ...compiler.grammar import Machine
 from ...compiler.vocabulary.loop_table import Place
 from ...compiler.vocabulary.trie import TokenTrie, TrieNode
 from ...compiler.vocabulary.vocabulary import Vocabulary
-from .hubs import hubs
 
 if TYPE_CHECKING:
     from .distinct import MemoryRows
@@ -29,15 +28,12 @@ Row = NDArray[np.uint32]
 _FEW: Final = 48
 """Tokens below a node up to which single bytes are as good as slices."""
 
-_MAX_PAIRS: Final = 256
-"""Pairs of places that are walked for a difference; where there are more, it is no small one."""
-
 _MANY: Final = 40
 """Ids from which on setting bits one by one is slower than packing."""
 
 
 class Walker:
-    """Walks for one core over one vocabulary. Keeps the masks of places that differ in little."""
+    """Walks for one core over one vocabulary."""
 
     def __init__(
         self, core: Core, fronts: Fronts, vocabulary: Vocabulary, memory: MemoryRows
@@ -46,13 +42,10 @@ class Walker:
         self._memory = memory
         self._places: dict[tuple[int, int], Place | None] = {}
         self._exits: dict[tuple[TokenTrie, int], tuple[list[Row], list[int]]] = {}
-        self._hub_rows: dict[tuple[TrieNode, int], Row] = {}
-        self._far: set[tuple[int, int]] = set()
 
     def forget(self) -> None:
         """Drop the rows kept."""
         self._exits.clear()
-        self._hub_rows.clear()
 
     def row(self, cell: int) -> Row:
         """The packed mask of what a continuation can read, its end included."""
@@ -128,12 +121,52 @@ class Walker:
         """A node below which most tokens go around one loop."""
         if free(loop):
             stack.append((node, loop.tail))
-        if node.size > _FEW and isinstance(loop.body, Machine):
-            hub = hubs(loop.body)[loop.state]
-            near = None if hub is None else self._near_hub(node, cell, loop, hub)
-            if near is not None:
-                masks.append(near)
-                return
+        if loop.but is None:
+            self._around(node, cell, loop, masks, ids, stack)
+            return
+        # The loop without excluded texts, less the tokens that would leave it behind one.
+        wrong = self._excluded(node, loop)
+        if not wrong:
+            self._around(node, cell, loop, masks, ids, stack)
+            return
+        others: list[Row] = []
+        more: list[int] = []
+        below: list[tuple[TrieNode, int]] = []
+        self._around(node, cell, loop, others, more, below)
+        for after, here in below:
+            self._walk(after, here, others, more)
+        row = union(others, more, self.vocabulary.words)
+        for token in wrong:
+            row[token >> 5] &= ~np.uint32(1 << (token & 31))
+        masks.append(row)
+
+    def _excluded(self, node: TrieNode, loop: Loop) -> list[int]:
+        """The tokens below a node that hold the rest of an excluded text and what may follow it."""
+        assert loop.but is not None
+        index, place = loop.but
+        found: list[int] = []
+        behind = self.fronts.firsts(loop.tail)
+        for rest in self.core.exclusion(index).rests(place):
+            _, end = self.vocabulary.path(node, rest)
+            if end is None:
+                continue
+            for byte, child in end.children.items():
+                if behind >> byte & 1:
+                    found += child.ids
+                    if child.size:
+                        found += child.trie.ids[child.low : child.high]
+        return found
+
+    def _around(
+        self,
+        node: TrieNode,
+        cell: int,
+        loop: Loop,
+        masks: list[Row],
+        ids: list[int],
+        stack: list[tuple[TrieNode, int]],
+    ) -> None:
+        """What goes on in a loop, and leaves it after a while."""
         place = self.place(loop)
         if place is None:
             self._arcs(node, self._byte_arcs(cell), ids, stack)
@@ -191,85 +224,6 @@ class Walker:
         if (need, left) == (loop.need, loop.left):
             return cell
         return self.fronts.at(loop, loop.state, need, left)
-
-    # Differences ------------------------------------------------------------------------------
-
-    def _near_hub(self, node: TrieNode, cell: int, loop: Loop, hub: int) -> Row | None:
-        """The mask of a place that differs from the hub, the place most characters lead to; None
-        if the difference is too large to be worth it."""
-        core = self.core
-        which = (loop.number, loop.state)
-        if which in self._far or core.remembering.in_use:
-            return None
-        base = core.regular_cell(loop.number, hub, loop.need, loop.left, loop.tail)
-        differences: list[tuple[TrieNode, int, bool]] = []
-        changes: list[tuple[TrieNode, tuple[int, ...], bool]] = []
-        stack: list[tuple[TrieNode, tuple[int, ...], tuple[int, ...]]] = [(node, (cell,), (base,))]
-        for _ in range(_MAX_PAIRS):
-            if not stack:
-                break
-            below, ours, theirs = stack.pop()
-            if not ours or not theirs:
-                changes.append((below, ours or theirs, bool(ours)))
-                continue
-            for byte, mine, other in self._differences(ours, theirs):
-                child = below.children.get(byte)
-                if child is not None:
-                    if child.ids and bool(mine) != bool(other):
-                        differences.append((child, byte, bool(mine)))
-                    if child.size:
-                        stack.append((child, mine, other))
-        if stack:
-            self._far.add(which)
-            return None
-        row = self._hub_row(node, base).copy()
-        for child, _, mine_too in differences:
-            for token in child.ids:
-                bit = np.uint32(1 << (token & 31))
-                if mine_too:
-                    row[token >> 5] |= bit
-                else:
-                    row[token >> 5] &= ~bit
-        for below, cells, mine_too in changes:
-            masks: list[Row] = []
-            ids: list[int] = []
-            for here in cells:
-                self._walk(below, here, masks, ids)
-            part = union(masks, ids, self.vocabulary.words)
-            if mine_too:
-                row |= part
-            else:
-                row &= ~part
-        return row
-
-    def _hub_row(self, node: TrieNode, cell: int) -> Row:
-        key = (node, cell)
-        row = self._hub_rows.get(key)
-        if row is None:
-            masks: list[Row] = []
-            ids: list[int] = []
-            self._walk(node, cell, masks, ids)
-            row = self._hub_rows[key] = union(masks, ids, self.vocabulary.words)
-        return row
-
-    def _differences(
-        self, ours: tuple[int, ...], theirs: tuple[int, ...]
-    ) -> list[tuple[int, tuple[int, ...], tuple[int, ...]]]:
-        """``(byte, ours, theirs)`` for the bytes that lead the two to different places."""
-        expand = self.core.expand
-        mine = {(a.low, a.high, a.target) for c in ours for a in expand(c).arcs}
-        other = {(a.low, a.high, a.target) for c in theirs for a in expand(c).arcs}
-        cuts: set[int] = set()
-        for low, high, _ in mine ^ other:
-            cuts.update((low, high + 1))
-        edges = sorted(cuts)
-        found: list[tuple[int, tuple[int, ...], tuple[int, ...]]] = []
-        for low, high in zip(edges, edges[1:], strict=False):
-            a = tuple(sorted({t for x, y, t in mine if x <= low <= y}))
-            b = tuple(sorted({t for x, y, t in other if x <= low <= y}))
-            if a != b:
-                found += ((byte, a, b) for byte in range(low, min(high, TOKEN_BASE)))
-        return found
 
 
 def union(masks: list[Row], ids: list[int], words: int) -> Row:

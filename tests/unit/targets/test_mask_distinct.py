@@ -39,7 +39,9 @@ def _vocabulary() -> Vocabulary:
 VOCABULARY = _vocabulary()
 
 
-def compared(automaton: mask.MaskAutomaton, oracle: TokenByToken, text: bytes, random: Random) -> int:
+def compared(
+    automaton: mask.MaskAutomaton, oracle: TokenByToken, text: bytes, random: Random
+) -> int:
     """Walk `text` with tokens drawn at random; every mask is what stepping says."""
     matcher, state = automaton.matcher(), oracle.start
     at = 0
