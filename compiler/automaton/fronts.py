@@ -11,13 +11,30 @@ from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 from ..grammar import Chars, Distinct, Expr, Machine, Members, RuleRef, Token, children
-from .core import BUT, BYTES, END, REGULAR, REPEAT, TOKEN_BASE, Arc, Core, Event, Pending
+from .core import (
+    BUT,
+    BYTES,
+    END,
+    MEMBER,
+    MEMBERS,
+    REGULAR,
+    REPEAT,
+    TOKEN_BASE,
+    Arc,
+    Core,
+    Event,
+    Pending,
+)
 from .distinct import INSIDE
 from .liveness import liveness
 from .utf8 import byte_sequences
 
 _WIDE: Final = 4
 """Characters that an item must be able to be for its repetition to count as a loop."""
+
+
+ByteSet: TypeAlias = int
+"""Bit b is byte b."""
 
 
 class LiteralFront(NamedTuple):
@@ -40,6 +57,7 @@ class Loop(NamedTuple):
     state: the machine's state; 0 for an expression.
     need, left: items (a machine's counts) still wanted, and allowed (None: any number).
     tail: the continuation behind the loop.
+    around: the bytes that go on in the loop here.
     item: inside an item that is remembered but whose text is unknown: the continuation of this
         place, and the loop of the item itself. None elsewhere.
     but: in a text that may yet become an excluded one: the number of its expression, and the node
@@ -53,13 +71,17 @@ class Loop(NamedTuple):
     need: int
     left: int | None
     tail: int
+    around: ByteSet
     item: tuple[int, Loop] | None = None
     but: tuple[int, int] | None = None
     closed: bool = False
 
 
 class Front(NamedTuple):
-    """All that a continuation may begin with, and whether it may end."""
+    """All that a continuation may begin with, and whether it may end.
+
+    What may follow a loop that can be left at once is among it.
+    """
 
     literals: tuple[LiteralFront, ...]
     loops: tuple[Loop, ...]
@@ -67,31 +89,29 @@ class Front(NamedTuple):
     final: bool
 
 
-ByteSet: TypeAlias = int
-"""Bit b is byte b."""
-
-
 class Fronts:
     """The fronts of one core's continuations, made when first asked for."""
 
     def __init__(self, core: Core) -> None:
         self.core = core
-        self._fronts: dict[int, Front] = {END: Front((), (), (), True)}
+        self.known: dict[int, Front] = {END: Front((), (), (), True)}
         self._loops: dict[int, Loop | None] = {}
         self._firsts: dict[int, ByteSet] = {}
         self._around: dict[int, ByteSet] = {}
+        self._items: dict[int, bool] = {}
 
     def front(self, cell: int) -> Front:
         """What the continuation begins with."""
-        found = self._fronts.get(cell)
+        found = self.known.get(cell)
         if found is None:
-            found = self._fronts[cell] = self._front(cell)
+            found = self.known[cell] = self._front(cell)
         return found
 
     def _front(self, cell: int) -> Front:
         core = self.core
         literals: list[LiteralFront] = []
         loops: list[Loop] = []
+        plain: list[tuple[int, int, int]] = []
         arcs: list[Arc] = []
         final = False
         seen: set[int] = set()
@@ -105,6 +125,13 @@ class Fronts:
             if here == END:
                 final = True
                 continue
+            known = self.known.get(here)
+            if known is not None:
+                literals += known.literals
+                loops += known.loops
+                plain += known.arcs
+                final = final or known.final
+                continue
             head, tail = core.parts(here)
             kind = head[0]
             if kind == BYTES:
@@ -115,34 +142,31 @@ class Fronts:
                 loop = self.loop(here)
                 if loop is not None:
                     loops.append(loop)
+                    if free(loop):
+                        stack.append((loop.tail, nothing))
                     continue
             core.step_into(here, nothing, arcs, stack)
-        plain = tuple(dict.fromkeys((a.low, a.high, a.target) for a in arcs))
-        return Front(tuple(literals), tuple(loops), plain, final)
+            if kind in (MEMBERS, MEMBER) and here == cell:
+                # Most of what may follow one member may follow the next one too.
+                for following, _ in stack:
+                    self.front(following)
+        plain += ((a.low, a.high, a.target) for a in arcs)
+        return Front(
+            tuple(dict.fromkeys(literals)),
+            tuple(loops if len(loops) < 2 else {_place(loop): loop for loop in loops}.values()),
+            tuple(dict.fromkeys(plain)),
+            final,
+        )
 
     # Ends -------------------------------------------------------------------------------------
 
     def ends(self, cell: int) -> bool:
         """May the text end here?"""
-        return any(self.front(here).final for here in self._outer(cell))
+        return self.front(cell).final
 
     def specials(self, cell: int) -> list[int]:
         """The special tokens that may come next, by id."""
-        return [
-            low - TOKEN_BASE
-            for here in self._outer(cell)
-            for low, _, _ in self.front(here).arcs
-            if low >= TOKEN_BASE
-        ]
-
-    def _outer(self, cell: int) -> list[int]:
-        """The continuation, and those that it becomes by leaving loops."""
-        found = [cell]
-        for here in found:
-            for loop in self.front(here).loops:
-                if loop.tail not in found and free(loop):
-                    found.append(loop.tail)
-        return found
+        return [low - TOKEN_BASE for low, _, _ in self.front(cell).arcs if low >= TOKEN_BASE]
 
     def step(self, cells: tuple[int, ...], byte: int) -> tuple[int, ...]:
         """The continuations that one byte (or special token) leads to, sorted."""
@@ -169,17 +193,9 @@ class Fronts:
                 if low < TOKEN_BASE:
                     found |= (1 << high + 1) - (1 << low)
             for loop in front.loops:
-                found |= self._around_loop(loop.body, loop.number, loop.state)
-                if free(loop):
-                    found |= self.firsts(loop.tail)
+                found |= loop.around
             self._firsts[cell] = found
         return found
-
-    def _around_loop(self, body: Expr | Machine, index: int, state: int) -> ByteSet:
-        """The bytes that go on in a loop: from a machine's state, or at the start of an item."""
-        if isinstance(body, Machine):
-            return state_firsts(body)[state]
-        return self._item_firsts(index)
 
     def _item_firsts(self, index: int) -> ByteSet:
         found = self._around.get(index)
@@ -209,26 +225,27 @@ class Fronts:
             item = core.exprs[index]
             while isinstance(item, RuleRef):
                 item = core.rules[item.name]
-            if not _characters(item):
+            if index not in self._items:
+                self._items[index] = _characters(item)
+            if not self._items[index]:
                 return None
-            around = self._item_firsts(index)
-            loop = Loop(item, index, 0, need, left, core.settled(tail))
+            around = leaving = self._item_firsts(index)
+            loop = Loop(item, index, 0, need, left, core.settled(tail), around)
         else:
             _, index, state, need, left, *but = head
             machine = core.machine(index)
             if not wide(machine) or not _uniform(machine, need, left):
                 return None
-            around = leaving_firsts(machine)
+            around, leaving = state_firsts(machine)[state], leaving_firsts(machine)
             behind = core.settled(tail)
             if but:
                 number = core.whole(index)
                 closed = core.exclusion(index).whole[but[0]]
-                loop = Loop(
-                    machine, number, state, need, left, behind, None, (index, but[0]), closed
-                )
+                known = (index, but[0])
+                loop = Loop(machine, number, state, need, left, behind, around, None, known, closed)
             else:
-                loop = Loop(machine, index, state, need, left, behind)
-        return None if around & self.firsts(loop.tail) else loop
+                loop = Loop(machine, index, state, need, left, behind, around)
+        return None if leaving & self.firsts(loop.tail) else loop
 
     def _unknown_item(self, cell: int) -> Loop | None:
         """The loop of an item whose text is unknown; its tail is the same item behind the loop."""
@@ -265,6 +282,12 @@ class Fronts:
         if isinstance(loop.body, Machine):
             return self.core.regular_cell(loop.number, state, need, left, loop.tail)
         return self.core.repeat_cell(loop.number, need, left, loop.tail)
+
+
+def _place(loop: Loop) -> tuple[object, ...]:
+    """What tells loops apart, without comparing their bodies."""
+    item = None if loop.item is None else loop.item[0]
+    return (loop.number, loop.state, loop.need, loop.left, loop.tail, item, loop.but)
 
 
 def free(loop: Loop) -> bool:

@@ -6,8 +6,10 @@ who they are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import count
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -40,7 +42,10 @@ class LoopTable:
         short: int32[states]; items that must at least be completed before the loop may be left.
         places: states up to here stand between two items; the others are inside one. A machine's
             states keep their numbers.
+        number: one of its own.
     """
+
+    _numbers = count()
 
     def __init__(
         self,
@@ -55,13 +60,14 @@ class LoopTable:
         self.free = free
         self.short = short
         self.places = places
+        self.number = next(self._numbers)
 
     @cached_property
-    def rows(self) -> list[list[int]]:
-        """The table for plain Python: twice the next state, plus the gain; -1 breaks off."""
+    def steps(self) -> array[int]:
+        """The table for plain Python, at ``256 * state + byte``: twice the next state, plus the
+        gain; -1 breaks off."""
         merged = np.where(self.table < 0, NONE, self.table.astype(np.int32) * 2 + self.gain)
-        rows: list[list[int]] = merged.tolist()
-        return rows
+        return array("i", merged.astype(np.int32).tobytes())
 
     @cached_property
     def free_list(self) -> list[bool]:
@@ -113,60 +119,94 @@ def item_table(rules: Rules, item: Expr) -> LoopTable | None:
 
 def machine_table(machine: Machine) -> LoopTable | None:
     """The byte automaton of a machine over code points; None if it has too many states."""
-    size = len(machine.transitions)
-    rows: list[list[int]] = [[NONE] * 256 for _ in range(size)]
-    gains: list[bytearray] = [bytearray(256) for _ in range(size)]
-    inner: dict[tuple[Way, ...], int] = {}
-    ways_of: list[tuple[Way, ...]] = []
-
-    def lead(number: int, byte: int, ways: tuple[Way, ...]) -> None:
-        """Where a byte leads, after which `ways` are open."""
-        if not ways[0][0]:
-            rows[number][byte] = ways[0][1]
-            gains[number][byte] = ways[0][2]
-            return
-        target = inner.get(ways)
-        if target is None:
-            target = inner[ways] = size + len(ways_of)
-            ways_of.append(ways)
-            rows.append([NONE] * 256)
-            gains.append(bytearray(256))
-        rows[number][byte] = target
-
+    made = _Bytes(len(machine.transitions))
     for state, row in enumerate(machine.transitions):
-        after: dict[int, list[Way]] = {}
-        for low, high, target, counts in row:
-            if high < 0x80:
-                width = high - low + 1
-                rows[state][low : high + 1] = [target] * width
-                gains[state][low : high + 1] = bytes([counts]) * width
-                continue
-            for first, *rest in byte_sequences(((low, high),)):
-                way = (tuple(rest), target, counts)
-                for byte in range(first[0], first[1] + 1):
-                    after.setdefault(byte, []).append(way)
-        for byte, found in after.items():
-            lead(state, byte, tuple(found))
-        if len(rows) > MAX_STATES:
+        made.read(state, row)
+        if len(made.rows) > MAX_STATES:
             return None
-    done = 0
-    while done < len(ways_of):
-        after = {}
-        for ahead, target, counts in ways_of[done]:
-            for byte in range(ahead[0][0], ahead[0][1] + 1):
-                after.setdefault(byte, []).append((ahead[1:], target, counts))
-        for byte, found in after.items():
-            lead(size + done, byte, tuple(found))
-        done += 1
-        if len(rows) > MAX_STATES:
-            return None
-    free = np.zeros(len(rows), dtype=bool)
+    if not made.finish():
+        return None
+    size = len(made.rows)
+    free = np.zeros(size, dtype=bool)
     free[sorted(machine.accepting)] = True
     shortest = _shortest(machine)
-    shortest += [min(counts + shortest[target] for _, target, counts in w) for w in ways_of]
-    gain = np.frombuffer(b"".join(gains), dtype=np.uint8).reshape(len(rows), 256)
-    table = np.asarray(rows, dtype=np.int16)
-    return LoopTable(table, gain, free, np.asarray(shortest, dtype=np.int32), size)
+    shortest += [min(counts + shortest[target] for _, target, counts in w) for w in made.inner]
+    gain = np.frombuffer(b"".join(made.gains), dtype=np.uint8).reshape(size, 256)
+    table = np.frombuffer(b"".join(made.rows), dtype=np.int16).reshape(size, 256)
+    return LoopTable(
+        table, gain, free, np.asarray(shortest, dtype=np.int32), len(machine.transitions)
+    )
+
+
+_NO_ROW: Final = array("h", [NONE]) * 256
+
+
+class _Bytes:
+    """Rows of bytes for the states of a machine, and for the places inside its characters."""
+
+    def __init__(self, size: int) -> None:
+        self.rows = [_NO_ROW[:] for _ in range(size)]
+        self.gains = [bytearray(256) for _ in range(size)]
+        self.inner: list[tuple[Way, ...]] = []
+        self._known: dict[tuple[Way, ...], int] = {}
+        # What lies beyond ASCII is alike in most states.
+        self._beyond: dict[tuple[tuple[int, int, int, int], ...], tuple[array[int], bytes]] = {}
+
+    def read(self, state: int, row: tuple[tuple[int, int, int, int], ...]) -> None:
+        """The bytes that a state of the machine reads."""
+        targets, gains = self.rows[state], self.gains[state]
+        for low, high, target, counts in row:
+            if low < 0x80:
+                end = min(high, 0x7F) + 1
+                targets[low:end] = array("h", [target]) * (end - low)
+                if counts:
+                    gains[low:end] = b"\1" * (end - low)
+        beyond = tuple((max(a, 0x80), b, t, counts) for a, b, t, counts in row if b >= 0x80)
+        if beyond:
+            known = self._beyond.get(beyond)
+            if known is None:
+                ways: list[Way] = []
+                for low, high, target, counts in beyond:
+                    sequences = byte_sequences(((low, high),))
+                    ways += ((tuple(sequence), target, counts) for sequence in sequences)
+                self._lead(state, ways)
+                self._beyond[beyond] = targets[0x80:], bytes(gains[0x80:])
+            else:
+                targets[0x80:], gains[0x80:] = known
+
+    def finish(self) -> bool:
+        """The bytes of all the places inside characters; False if they are too many."""
+        done = 0
+        while done < len(self.inner):
+            self._lead(len(self.rows) - len(self.inner) + done, self.inner[done])
+            done += 1
+            if len(self.rows) > MAX_STATES:
+                return False
+        return True
+
+    def _lead(self, state: int, ways: Iterable[Way]) -> None:
+        """Where the next byte of each way leads."""
+        after: dict[int, list[Way]] = {}
+        for ahead, target, counts in ways:
+            way = (ahead[1:], target, counts)
+            for byte in range(ahead[0][0], ahead[0][1] + 1):
+                after.setdefault(byte, []).append(way)
+        for byte, found in after.items():
+            rest, target, counts = found[0]
+            if not rest:
+                self.rows[state][byte] = target
+                self.gains[state][byte] = counts
+            else:
+                self.rows[state][byte] = self._inside(tuple(found))
+
+    def _inside(self, ways: tuple[Way, ...]) -> int:
+        known = self._known.get(ways)
+        if known is None:
+            known = self._known[ways] = len(self.rows)
+            self.inner.append(ways)
+            self.rows.append(_NO_ROW[:])
+            self.gains.append(bytearray(256))
+        return known
 
 
 def _shortest(machine: Machine) -> list[int]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .loop_table import NONE, LoopTable
-from .trie import TokenTrie, TrieNode
+from .trie import Forest, Node, TokenTrie
 
 _FEW: Final = 64
 """Up to so many tokens plain Python is quicker than numpy."""
@@ -29,32 +29,49 @@ class Slice:
     the slice's business: they stand below the node as they are.
     """
 
-    def __init__(self, node: TrieNode, loop: LoopTable, start: int, words: int) -> None:
+    def __init__(self, forest: Forest, node: Node, loop: LoopTable, start: int, words: int) -> None:
         self.words = words
-        self._node, self._loop, self._start = node, loop, start
-        run = self._run_few() if node.size <= _FEW else self._run_many()
+        self._forest, self._node, self._loop, self._start = forest, node, loop, start
+        few = forest.size[node] <= _FEW
+        run = self._run_few() if few else self._run_many()
         inside, costs, outside, stops, counts = run
-        self.most = int(costs.max(initial=0))
-        self.all = pack(inside, words)
+        self._most = int(costs.max(initial=0)) if inside.size else -1
+        # A few ids, or a mask; of many tokens ids and costs are only made when a limit asks.
+        self._ids: tuple[int, ...] = tuple(inside.tolist()) if few else ()
+        self._all = None if few else pack(inside, words)
+        self._stays = (inside, costs) if inside.size <= 1024 else None
         self._limited: dict[int, NDArray[np.uint32]] = {}
-        self._stays: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None
-        if inside.size <= 1024:
-            self._stays = inside, costs
-        self.most_out = int(counts.max(initial=0))
+        self._most_out = int(counts.max(initial=0))
         self._outside, self._stops, self._counts = outside, stops, counts
-        trie, low = node.trie, node.low
+        trie, low = forest.trie[node], forest.low[node]
         first = trie.data[trie.offsets[low + outside] + stops]
         self._by_first: dict[int, NDArray[np.int64]] = {}
         self.leads = 0
-        for byte in np.unique(first).tolist():
+        for byte in set(first.tolist()):
             self._by_first[byte] = np.flatnonzero(first == byte)
             self.leads |= 1 << byte
-        self._exits: dict[tuple[int, int, int], TokenTrie | None] = {}
+        self._exits: dict[tuple[int, int, int], Node | None] = {}
+        kept = [self._all, *self._by_first.values(), outside, stops, counts]
+        self.size = 256 + sum(array.nbytes for array in kept if array is not None)
 
-    def mask(self, limit: int | None) -> NDArray[np.uint32]:
-        """The packed mask of the tokens inside that cost at most `limit` items (None: any)."""
-        if limit is None or limit >= self.most:
-            return self.all
+    def add(self, limit: int | None, masks: list[NDArray[np.uint32]], ids: list[int]) -> None:
+        """Add the tokens inside that cost at most `limit` items (None: any), as a packed mask or
+        by their ids."""
+        if self._most < 0:
+            return
+        if limit is None or limit >= self._most:
+            if self._all is None:
+                ids += self._ids
+            else:
+                masks.append(self._all)
+        elif self._all is not None:
+            masks.append(self._within(limit))
+        else:
+            assert self._stays is not None
+            inside, costs = self._stays
+            ids += inside[costs <= limit].tolist()
+
+    def _within(self, limit: int) -> NDArray[np.uint32]:
         found = self._limited.get(limit)
         if found is None:
             if self._stays is None:
@@ -64,51 +81,53 @@ class Slice:
             found = self._limited[limit] = pack(inside[costs <= limit], self.words)
         return found
 
-    def exits(self, byte: int, need: int, limit: int | None) -> TokenTrie | None:
-        """The rests, beginning with `byte`, of the tokens that leave after `need` to `limit`
+    def exits(self, byte: int, need: int, limit: int | None) -> Node | None:
+        """The trie of what is left of the tokens that leave with `byte`, after `need` to `limit`
         whole items."""
         which = self._by_first.get(byte)
         if which is None:
             return None
-        top = self.most_out if limit is None else min(limit, self.most_out)
+        top = self._most_out if limit is None else min(limit, self._most_out)
         key = (byte, need, top)
         if key not in self._exits:
             counts = self._counts[which]
             self._exits[key] = self._rests(which[(counts >= need) & (counts <= top)])
         return self._exits[key]
 
-    def _rests(self, which: NDArray[np.int64]) -> TokenTrie | None:
+    def _rests(self, which: NDArray[np.int64]) -> Node | None:
         if not which.size:
             return None
-        trie, low = self._node.trie, self._node.low
+        trie, low = self._forest.trie[self._node], self._forest.low[self._node]
         pairs = sorted(
             (trie.strings[low + i][stop:], trie.ids[low + i])
             for i, stop in zip(
                 self._outside[which].tolist(), self._stops[which].tolist(), strict=True
             )
         )
-        return TokenTrie([rest for rest, _ in pairs], [token for _, token in pairs])
+        rests = TokenTrie([rest for rest, _ in pairs], [token for _, token in pairs])
+        return self._forest.plant(rests)
 
     # Running the tokens through -----------------------------------------------------------------
 
     def _run_few(self) -> Run:
         """Token by token."""
-        node, table = self._node, self._loop
-        rows, free, short = table.rows, table.free_list, table.short_list
+        forest, node, table = self._forest, self._node, self._loop
+        steps, free, short = table.steps, table.free_list, table.short_list
         inside: list[int] = []
         costs: list[int] = []
         outside: list[int] = []
         stops: list[int] = []
         counts: list[int] = []
-        depth, start, trie = node.depth, self._start, node.trie
-        for index in range(node.low, node.high):
+        depth, start, trie = forest.depth[node], self._start, forest.trie[node]
+        low = forest.low[node]
+        for index in range(low, forest.high[node]):
             text = trie.strings[index]
             state, count = start, 0
             for at in range(depth, len(text)):
-                merged = rows[state][text[at]]
+                merged = steps[(state << 8) | text[at]]
                 if merged < 0:
                     if at > depth and free[state]:
-                        outside.append(index - node.low)
+                        outside.append(index - low)
                         stops.append(at)
                         counts.append(count)
                     break
@@ -127,26 +146,27 @@ class Slice:
 
     def _run_many(self) -> Run:
         """All tokens at once, byte by byte."""
-        node, table, start = self._node, self._loop.table, self._start
+        forest, node = self._forest, self._node
+        table, start = self._loop.table, self._start
         gain, free = self._loop.gain, self._loop.free
-        trie, low, high = node.trie, node.low, node.high
+        trie, low, high = forest.trie[node], forest.low[node], forest.high[node]
         size = high - low
         offsets, sizes = trie.offsets[low:high], trie.sizes[low:high]
         state = np.full(size, NONE, dtype=np.int16)
         count = np.zeros(size, dtype=np.int32)
-        stop = np.full(size, node.depth, dtype=np.int64)
+        stop = np.full(size, forest.depth[node], dtype=np.int64)
         going: list[NDArray[np.int64]] = []
         left: list[NDArray[np.int64]] = []
         # The first byte decides for whole children at once.
-        for byte, child in node.children.items():
+        for byte, child in forest.children(node).items():
             target = int(table[start, byte])
             if target >= 0:
-                here = np.arange(child.first - low, child.high - low)
+                here = np.arange(forest.first[child] - low, forest.high[child] - low)
                 state[here] = target
                 count[here] = gain[start, byte]
                 going.append(here)
         alive = np.concatenate(going) if going else np.zeros(0, dtype=np.int64)
-        depth = node.depth + 1
+        depth = forest.depth[node] + 1
         flat_table, flat_gain = table.reshape(-1), gain.reshape(-1)
         while True:
             alive = alive[sizes[alive] > depth]
@@ -187,22 +207,25 @@ Run = tuple[
 
 
 class Slices:
-    """The slices that a vocabulary has made, by node, table and state; at most `most` of them."""
+    """The slices that a vocabulary has made, by node, table and state.
 
-    def __init__(self, words: int, most: int = 8192) -> None:
+    Attributes:
+        size: bytes that they take, about.
+    """
+
+    def __init__(self, forest: Forest, words: int) -> None:
+        self._forest = forest
         self._words = words
-        self._most = most
-        self._made: dict[tuple[TrieNode, LoopTable, int], Slice] = {}
+        self._made: dict[tuple[Node, int, int], Slice] = {}
+        self.size = 0
 
-    def get(self, node: TrieNode, table: LoopTable, start: int) -> Slice:
+    def get(self, node: Node, table: LoopTable, start: int) -> Slice:
         """The slice of the tokens below a node, seen from a state of a loop."""
-        key = (node, table, start)
+        key = (node, table.number, start)
         found = self._made.get(key)
         if found is None:
-            if len(self._made) >= self._most:
-                for old in list(self._made)[: self._most // 4]:
-                    del self._made[old]
-            found = self._made[key] = Slice(node, table, start, self._words)
+            found = self._made[key] = Slice(self._forest, node, table, start, self._words)
+            self.size += found.size
         return found
 
 

@@ -16,10 +16,16 @@ from ..errors import VocabularyError
 from .loaded import Loaded, sorted_by_bytes
 from .loop_table import Tables
 from .slices import Slices
-from .trie import TokenTrie, TrieNode
+from .trie import ROOT, Forest, Node, TokenTrie
 
 MAX_PATHS = 200_000
 """Ways of literals down the trie that are kept."""
+
+MAX_NODES = 1_000_000
+"""Nodes of tries beyond which they are forgotten."""
+
+MAX_SLICE_BYTES = 256 * 1024 * 1024
+"""Bytes of slices beyond which they are forgotten."""
 
 
 class Vocabulary:
@@ -71,9 +77,9 @@ class Vocabulary:
         # Shared by all the automata over this vocabulary, see slices.py. The lock is held while
         # one of them works out what it has not seen yet.
         self.lock = threading.RLock()
-        self.slices = Slices(self.words)
         self.tables = Tables()
-        self._paths: dict[tuple[TrieNode, bytes], tuple[list[int], TrieNode | None]] = {}
+        self._paths: dict[tuple[Node, bytes], tuple[tuple[int, ...], Node]] = {}
+        self.generation = 0
 
     @classmethod
     def from_gguf(
@@ -242,26 +248,46 @@ class Vocabulary:
         ids = self.ordinary
         return TokenTrie([self.tokens[i] for i in ids], ids)
 
-    def path(self, node: TrieNode, text: bytes) -> tuple[list[int], TrieNode | None]:
-        """What lies below a trie node along a text: the tokens that the text begins with, and the
-        node at its end, None where no longer token goes on."""
+    @cached_property
+    def forest(self) -> Forest:
+        """The nodes of the trie, and of what is left of tokens behind loops."""
+        return Forest(self.trie)
+
+    @cached_property
+    def slices(self) -> Slices:
+        """What the tokens do inside loops, as far as has been asked."""
+        return Slices(self.forest, self.words)
+
+    def trim(self) -> None:
+        """Forget slices, ways and nodes if they have become many. Nodes are numbered anew then,
+        and `generation` is another one."""
+        if len(self.forest) > MAX_NODES or self.slices.size > MAX_SLICE_BYTES:
+            self._paths.clear()
+            self.forest = Forest(self.trie)
+            self.slices = Slices(self.forest, self.words)
+            self.generation += 1
+
+    def path(self, node: Node, text: bytes) -> tuple[tuple[int, ...], Node]:
+        """What lies below a node along a text: the tokens that the text begins with, and the node
+        at its end, ROOT where no longer token goes on."""
         key = (node, text)
         found = self._paths.get(key)
         if found is None:
             if len(self._paths) >= MAX_PATHS:
                 self._paths.clear()
-            ids: list[int] = []
-            here: TrieNode | None = node
+            forest = self.forest
+            ids: tuple[int, ...] = ()
             for byte in text:
-                assert here is not None
-                here = here.children.get(byte)
-                if here is None:
+                following = forest.children(node).get(byte)
+                if following is None:
+                    node = ROOT
                     break
-                ids += here.ids
-                if not here.size:
-                    here = None
+                node = following
+                ids += forest.ids[node]
+                if not forest.size[node]:
+                    node = ROOT
                     break
-            found = self._paths[key] = (ids, here)
+            found = self._paths[key] = (ids, node)
         return found
 
     @cached_property

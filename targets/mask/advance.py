@@ -7,7 +7,7 @@ other.
 from __future__ import annotations
 
 from ...compiler.automaton.core import Core
-from ...compiler.automaton.fronts import Fronts, Loop, free
+from ...compiler.automaton.fronts import Fronts, Loop
 from .walk import Walker
 
 
@@ -38,8 +38,6 @@ def advance(
             elif rest.startswith(data[at:]):
                 out.add(core.literal_cell(text, done + end - at, tail))
         for loop in front.loops:
-            if free(loop):
-                stack.append((loop.tail, at))
             around(core, fronts, walker, cell, loop, data, at, stack)
         byte = data[at]
         for low, high, target in front.arcs:
@@ -64,7 +62,7 @@ def around(
         _one_byte(core, cell, data, at, stack)
         return
     table, state, states = place
-    rows, may_leave, short, places = table.rows, table.free_list, table.short_list, table.places
+    steps, may_leave, short, places = table.steps, table.free_list, table.short_list, table.places
     most = loop.left
     excluded: tuple[bytes, ...] = ()
     if loop.but is not None:
@@ -75,7 +73,7 @@ def around(
     # The last place between two items: from there on single bytes go on, if the text stops inside.
     last = (at, state, 0)
     for position in range(at, len(data)):
-        merged = rows[state][data[position]]
+        merged = steps[(state << 8) | data[position]]
         if merged < 0:
             if (
                 position > at

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...compiler.automaton.core import TOKEN_BASE, Core
-from ...compiler.automaton.fronts import Fronts, Loop, free
+from ...compiler.automaton.fronts import Fronts, Loop
 from ...compiler.automaton.liveness import liveness
 from ...compiler.grammar import Machine
 from ...compiler.vocabulary.loop_table import Place
-from ...compiler.vocabulary.trie import TokenTrie, TrieNode
+from ...compiler.vocabulary.trie import ROOT, Node
 from ...compiler.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -28,8 +28,10 @@ Row = NDArray[np.uint32]
 _FEW: Final = 48
 """Tokens below a node up to which single bytes are as good as slices."""
 
-_MANY: Final = 40
-"""Ids from which on setting bits one by one is slower than packing."""
+_MANY: Final = 16
+"""Ids from which on setting bits one by one is slower than all at once."""
+
+_BITS: Final = np.uint32(1) << np.arange(32, dtype=np.uint32)
 
 
 class Walker:
@@ -41,7 +43,8 @@ class Walker:
         self.core, self.fronts, self.vocabulary = core, fronts, vocabulary
         self._memory = memory
         self._places: dict[tuple[int, int], Place | None] = {}
-        self._exits: dict[tuple[TokenTrie, int], tuple[list[Row], list[int]]] = {}
+        self._exits: dict[tuple[Node, int], tuple[tuple[Row, ...], tuple[int, ...]]] = {}
+        self._generation = vocabulary.generation
 
     def forget(self) -> None:
         """Drop the rows kept."""
@@ -51,76 +54,81 @@ class Walker:
         """The packed mask of what a continuation can read, its end included."""
         masks: list[Row] = []
         ids: list[int] = []
-        self._walk(self.vocabulary.trie.root, cell, masks, ids)
-        ids.extend(self.fronts.specials(cell))
+        self.vocabulary.trim()
+        if self._generation != self.vocabulary.generation:
+            self._generation = self.vocabulary.generation
+            self._exits.clear()
+        self._walk(ROOT, cell, masks, ids)
+        if self.core.specials:
+            ids += self.fronts.specials(cell)
         if self.fronts.ends(cell):
-            ids.extend(self.vocabulary.eos_ids)
+            ids += self.vocabulary.eos_ids
         return union(masks, ids, self.vocabulary.words)
 
     # The walk ---------------------------------------------------------------------------------
 
-    def _walk(self, root: TrieNode, cell: int, masks: list[Row], ids: list[int]) -> None:
+    def _walk(self, root: Node, cell: int, masks: list[Row], ids: list[int]) -> None:
         """Collect the tokens below a trie node that can be read from a continuation."""
-        front_of, path = self.fronts.front, self.vocabulary.path
+        fronts, front_of, path = self.fronts.known, self.fronts.front, self.vocabulary.path
+        leads_of, size = self.vocabulary.forest.leads, self.vocabulary.forest.size
         remembering = self.core.remembering
         stack = [(root, cell)]
-        seen: set[tuple[TrieNode, int]] = set()
+        seen: set[tuple[Node, int]] = set()
         while stack:
             pair = stack.pop()
             if pair in seen:
                 continue
             seen.add(pair)
             node, here = pair
-            if remembering.in_use and node.size > _FEW and remembering.is_known(here):
+            if remembering.in_use and size[node] > _FEW and remembering.is_known(here):
                 here = self._memory.forget(node, here)
-            front = front_of(here)
-            for literal in front.literals:
-                found, end = path(node, literal.rest)
-                if found:
-                    ids += found
-                if end is not None:
-                    stack.append((end, literal.tail))
+            front = fronts.get(here) or front_of(here)
+            leads = leads_of(node)
+            for rest, _, _, tail in front.literals:
+                if leads >> rest[0] & 1:
+                    found, end = path(node, rest)
+                    if found:
+                        ids += found
+                    if end:
+                        stack.append((end, tail))
             for loop in front.loops:
-                self._loop(node, here, loop, masks, ids, stack)
+                if leads & loop.around:
+                    self._loop(node, here, loop, masks, ids, stack)
             if front.arcs:
                 self._arcs(node, front.arcs, ids, stack)
 
     def _arcs(
         self,
-        node: TrieNode,
+        node: Node,
         arcs: tuple[tuple[int, int, int], ...],
         ids: list[int],
-        stack: list[tuple[TrieNode, int]],
+        stack: list[tuple[Node, int]],
     ) -> None:
-        children = node.children
-        read = self.core.read
+        forest, read = self.vocabulary.forest, self.core.read
+        leads = forest.leads(node)
         for low, high, target in arcs:
-            if low == high:
-                child = children.get(low)
-                if child is not None:
-                    if child.ids:
-                        ids += child.ids
-                    if child.size:
-                        stack.append((child, read(target, low)))
-            elif low < TOKEN_BASE:
-                for byte, child in children.items():
-                    if low <= byte <= high:
-                        ids += child.ids
-                        if child.size:
-                            stack.append((child, read(target, byte)))
+            if high >= TOKEN_BASE:
+                continue
+            here = leads >> low & (1 << (high - low + 1)) - 1
+            while here:
+                bit = here & -here
+                here ^= bit
+                byte = low + bit.bit_length() - 1
+                child = forest.children(node)[byte]
+                ids += forest.ids[child]
+                if forest.size[child]:
+                    stack.append((child, read(target, byte)))
 
     def _loop(
         self,
-        node: TrieNode,
+        node: Node,
         cell: int,
         loop: Loop,
         masks: list[Row],
         ids: list[int],
-        stack: list[tuple[TrieNode, int]],
+        stack: list[tuple[Node, int]],
     ) -> None:
         """A node below which most tokens go around one loop."""
-        if free(loop):
-            stack.append((node, loop.tail))
         if loop.but is None:
             self._around(node, cell, loop, masks, ids, stack)
             return
@@ -131,7 +139,7 @@ class Walker:
             return
         others: list[Row] = []
         more: list[int] = []
-        below: list[tuple[TrieNode, int]] = []
+        below: list[tuple[Node, int]] = []
         self._around(node, cell, loop, others, more, below)
         for after, here in below:
             self._walk(after, here, others, more)
@@ -140,31 +148,31 @@ class Walker:
             row[token >> 5] &= ~np.uint32(1 << (token & 31))
         masks.append(row)
 
-    def _excluded(self, node: TrieNode, loop: Loop) -> list[int]:
+    def _excluded(self, node: Node, loop: Loop) -> list[int]:
         """The tokens below a node that hold the rest of an excluded text and what may follow it."""
         assert loop.but is not None
         index, place = loop.but
+        forest = self.vocabulary.forest
         found: list[int] = []
         behind = self.fronts.firsts(loop.tail)
         for rest in self.core.exclusion(index).rests(place):
             _, end = self.vocabulary.path(node, rest)
-            if end is None:
+            if not end:
                 continue
-            for byte, child in end.children.items():
+            for byte, child in forest.children(end).items():
                 if behind >> byte & 1:
-                    found += child.ids
-                    if child.size:
-                        found += child.trie.ids[child.low : child.high]
+                    found += forest.ids[child]
+                    found += forest.below(child)
         return found
 
     def _around(
         self,
-        node: TrieNode,
+        node: Node,
         cell: int,
         loop: Loop,
         masks: list[Row],
         ids: list[int],
-        stack: list[tuple[TrieNode, int]],
+        stack: list[tuple[Node, int]],
     ) -> None:
         """What goes on in a loop, and leaves it after a while."""
         place = self.place(loop)
@@ -175,8 +183,7 @@ class Walker:
         slices = self.vocabulary.slices
         part = slices.get(node, table, start)
         left = loop.left
-        if part.most:
-            masks.append(part.mask(left))
+        part.add(left, masks, ids)
         behind = self.fronts.firsts(loop.tail) & part.leads
         while behind:
             low = behind & -behind
@@ -185,13 +192,15 @@ class Walker:
             if rests is not None:
                 if self.core.remembering.in_use:
                     # What was forgotten on the way has to be told each time.
-                    self._walk(rests.root, loop.tail, masks, ids)
+                    self._walk(rests, loop.tail, masks, ids)
                     continue
                 key = (rests, loop.tail)
                 done = self._exits.get(key)
                 if done is None:
-                    done = self._exits[key] = ([], [])
-                    self._walk(rests.root, loop.tail, *done)
+                    others: list[Row] = []
+                    more: list[int] = []
+                    self._walk(rests, loop.tail, others, more)
+                    done = self._exits[key] = (tuple(others), tuple(more))
                 masks += done[0]
                 ids += done[1]
 
@@ -232,13 +241,15 @@ def union(masks: list[Row], ids: list[int], words: int) -> Row:
         row = np.zeros(words, dtype=np.uint32)
     else:
         row = masks[0].copy()
-        for mask in masks[1:]:
-            row |= mask
+        done = {id(masks[0])}
+        for mask in masks:
+            if id(mask) not in done:
+                done.add(id(mask))
+                row |= mask
     if len(ids) > _MANY:
-        bits = np.zeros(words * 32, dtype=bool)
-        bits[ids] = True
-        row |= np.packbits(bits, bitorder="little").view("<u4")
+        which = np.array(ids)
+        np.bitwise_or.at(row, which >> 5, _BITS[which & 31])
     else:
         for token in ids:
-            row[token >> 5] |= np.uint32(1 << (token & 31))
+            row[token >> 5] |= _BITS[token & 31]
     return row
