@@ -478,6 +478,8 @@ class Core:
         self, machine: Machine, state: int, need: int, left: int | None
     ) -> tuple[int, int | None]:
         """The same window of counts, told apart only where it makes a difference."""
+        if 0 < need <= liveness(machine).shortest(state):
+            need = 0
         if left is not None:
             longest = liveness(machine).longest(state)
             if longest is not None and longest <= left:

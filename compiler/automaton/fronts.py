@@ -270,6 +270,11 @@ class Fronts:
         left = None if loop.left is None else loop.left - count
         return self.at(loop, state, need, left, text)
 
+    def whole(self, loop: Loop) -> int:
+        """The continuation at the same place of the same loop without excluded texts."""
+        assert isinstance(loop.body, Machine)
+        return self.core.regular_cell(loop.number, loop.state, loop.need, loop.left, loop.tail)
+
     def at(self, loop: Loop, state: int, need: int, left: int | None, text: bytes = b"") -> int:
         """The continuation in the same loop after `text`, with other counts."""
         if loop.item is not None:

@@ -33,6 +33,7 @@ class Liveness:
         self._period_start: int | None = None
         self._windows: dict[tuple[int, int, int | None], bool] = {}
         self._longest: dict[int, int | None] = {}
+        self._shortest: dict[int, int] = {}
 
     def _closed(self, states: set[int]) -> int:
         """`states` and all that reach them without counting, as bits."""
@@ -92,11 +93,13 @@ class Liveness:
 
     def shortest(self, state: int) -> int:
         """The fewest counts a word from `state` can have."""
-        k = 0
-        bit = 1 << state
-        while not self._reach(k) & bit:
-            k += 1
-        return k
+        found = self._shortest.get(state)
+        if found is None:
+            found = 0
+            while not self._reach(found) >> state & 1:
+                found += 1
+            self._shortest[state] = found
+        return found
 
     @cached_property
     def is_endless(self) -> bool:

@@ -61,6 +61,7 @@ class LoopTable:
         self.short = short
         self.places = places
         self.number = next(self._numbers)
+        self._circles: dict[int, tuple[int, bool, bool]] = {}
 
     @cached_property
     def steps(self) -> array[int]:
@@ -68,6 +69,39 @@ class LoopTable:
         gain; -1 breaks off."""
         merged = np.where(self.table < 0, NONE, self.table.astype(np.int32) * 2 + self.gain)
         return array("i", merged.astype(np.int32).tobytes())
+
+    def circle(self, state: int) -> tuple[int, bool, bool]:
+        """The characters that lead from a state back to it: the ASCII ones as a set of bits,
+        whether all the others are among them, and whether they count."""
+        found = self._circles.get(state)
+        if found is None:
+            found = self._circles[state] = self._circle(state)
+        return found
+
+    def _circle(self, state: int) -> tuple[int, bool, bool]:
+        row, gains = self.table[state, :0x80], self.gain[state, :0x80]
+        back = row == state
+        counts = bool(back.any() and gains[back][0])
+        back &= gains == counts
+        ascii_bytes = sum(1 << int(b) for b in np.flatnonzero(back))
+        return ascii_bytes, self._all_beyond(state, counts), counts
+
+    def _all_beyond(self, state: int, counts: bool) -> bool:
+        """Do all characters beyond ASCII lead back to the state, and count or not?"""
+        for sequence in byte_sequences(((0x80, 0xD7FF), (0xE000, 0x10FFFF))):
+            here = {state}
+            for low, high in sequence[:-1]:
+                inside = self.table[sorted(here), low : high + 1]
+                gained = self.gain[sorted(here), low : high + 1]
+                if (inside < 0).any() or gained.any():
+                    return False
+                here = set(np.unique(inside).tolist())
+            low, high = sequence[-1]
+            last = self.table[sorted(here), low : high + 1]
+            gained = self.gain[sorted(here), low : high + 1]
+            if (last != state).any() or (gained != counts).any():
+                return False
+        return True
 
     @cached_property
     def free_list(self) -> list[bool]:

@@ -9,16 +9,22 @@ have the same loop share it.
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .loop_table import NONE, LoopTable
+from .loop_run import FEW, run
+from .loop_table import LoopTable
 from .trie import Forest, Node, TokenTrie
 
-_FEW: Final = 64
-"""Up to so many tokens plain Python is quicker than numpy."""
+_LISTED: Final = 64
+"""Up to so many ids are kept as such, more as a mask."""
+
+_KEPT: Final = 4096
+"""Up to so many tokens their costs are kept, once they are known."""
 
 
 class Slice:
@@ -32,15 +38,16 @@ class Slice:
     def __init__(self, forest: Forest, node: Node, loop: LoopTable, start: int, words: int) -> None:
         self.words = words
         self._forest, self._node, self._loop, self._start = forest, node, loop, start
-        few = forest.size[node] <= _FEW
-        run = self._run_few() if few else self._run_many()
-        inside, costs, outside, stops, counts = run
-        self._most = int(costs.max(initial=0)) if inside.size else -1
-        # A few ids, or a mask; of many tokens ids and costs are only made when a limit asks.
+        inside, costs, outside, stops, counts = run(forest, node, loop, start, costs=False)
+        few = forest.size[node] <= FEW
+        self._none = not inside.size
+        # A few ids, or a mask; of many tokens the costs are worked out when a limit asks.
         self._ids: tuple[int, ...] = tuple(inside.tolist()) if few else ()
         self._all = None if few else pack(inside, words)
-        self._stays = (inside, costs) if inside.size <= 1024 else None
-        self._limited: dict[int, NDArray[np.uint32]] = {}
+        self._costs: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None
+        if costs is not None:
+            self._costs = inside, costs
+        self._limited: dict[int, tuple[int, ...] | NDArray[np.uint32]] = {}
         self._most_out = int(counts.max(initial=0))
         self._outside, self._stops, self._counts = outside, stops, counts
         trie, low = forest.trie[node], forest.low[node]
@@ -57,29 +64,56 @@ class Slice:
     def add(self, limit: int | None, masks: list[NDArray[np.uint32]], ids: list[int]) -> None:
         """Add the tokens inside that cost at most `limit` items (None: any), as a packed mask or
         by their ids."""
-        if self._most < 0:
+        if self._none:
             return
-        if limit is None or limit >= self._most:
-            if self._all is None:
-                ids += self._ids
-            else:
-                masks.append(self._all)
-        elif self._all is not None:
-            masks.append(self._within(limit))
+        if limit is not None:
+            if limit < self._most:
+                self._add_within(limit, masks, ids)
+                return
+        if self._all is None:
+            ids += self._ids
         else:
-            assert self._stays is not None
-            inside, costs = self._stays
-            ids += inside[costs <= limit].tolist()
+            masks.append(self._all)
 
-    def _within(self, limit: int) -> NDArray[np.uint32]:
+    def _add_within(self, limit: int, masks: list[NDArray[np.uint32]], ids: list[int]) -> None:
         found = self._limited.get(limit)
         if found is None:
-            if self._stays is None:
-                run = self._run_many()
-                self._stays = run[0], run[1]
-            inside, costs = self._stays
-            found = self._limited[limit] = pack(inside[costs <= limit], self.words)
-        return found
+            inside, costs = self._with_costs()
+            within = inside[costs <= limit]
+            if within.size <= _LISTED:
+                found = tuple(within.tolist())
+            else:
+                found = pack(within, self.words)
+            self._limited[limit] = found
+        if isinstance(found, tuple):
+            ids += found
+        else:
+            masks.append(found)
+
+    def level(self, limit: int) -> int:
+        """The least limit that allows the same tokens, inside and outside."""
+        at = bisect_right(self._levels, limit)
+        return self._levels[at - 1] if at else 0
+
+    @cached_property
+    def _levels(self) -> list[int]:
+        """What tokens cost inside, and count outside, ascending."""
+        counts = np.concatenate((self._with_costs()[1], self._counts))
+        return np.flatnonzero(np.bincount(counts)).tolist() if counts.size else []
+
+    @cached_property
+    def _most(self) -> int:
+        """The most that a token inside costs."""
+        return int(self._with_costs()[1].max())
+
+    def _with_costs(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        if self._costs is not None:
+            return self._costs
+        made = run(self._forest, self._node, self._loop, self._start, costs=True)
+        assert made.costs is not None
+        if made.inside.size <= _KEPT:
+            self._costs = made.inside, made.costs
+        return made.inside, made.costs
 
     def exits(self, byte: int, need: int, limit: int | None) -> Node | None:
         """The trie of what is left of the tokens that leave with `byte`, after `need` to `limit`
@@ -106,104 +140,6 @@ class Slice:
         )
         rests = TokenTrie([rest for rest, _ in pairs], [token for _, token in pairs])
         return self._forest.plant(rests)
-
-    # Running the tokens through -----------------------------------------------------------------
-
-    def _run_few(self) -> Run:
-        """Token by token."""
-        forest, node, table = self._forest, self._node, self._loop
-        steps, free, short = table.steps, table.free_list, table.short_list
-        inside: list[int] = []
-        costs: list[int] = []
-        outside: list[int] = []
-        stops: list[int] = []
-        counts: list[int] = []
-        depth, start, trie = forest.depth[node], self._start, forest.trie[node]
-        low = forest.low[node]
-        for index in range(low, forest.high[node]):
-            text = trie.strings[index]
-            state, count = start, 0
-            for at in range(depth, len(text)):
-                merged = steps[(state << 8) | text[at]]
-                if merged < 0:
-                    if at > depth and free[state]:
-                        outside.append(index - low)
-                        stops.append(at)
-                        counts.append(count)
-                    break
-                state = merged >> 1
-                count += merged & 1
-            else:
-                inside.append(trie.ids[index])
-                costs.append(count + short[state])
-        return (
-            np.asarray(inside, dtype=np.int32),
-            np.asarray(costs, dtype=np.int32),
-            np.asarray(outside, dtype=np.int64),
-            np.asarray(stops, dtype=np.int64),
-            np.asarray(counts, dtype=np.int32),
-        )
-
-    def _run_many(self) -> Run:
-        """All tokens at once, byte by byte."""
-        forest, node = self._forest, self._node
-        table, start = self._loop.table, self._start
-        gain, free = self._loop.gain, self._loop.free
-        trie, low, high = forest.trie[node], forest.low[node], forest.high[node]
-        size = high - low
-        offsets, sizes = trie.offsets[low:high], trie.sizes[low:high]
-        state = np.full(size, NONE, dtype=np.int16)
-        count = np.zeros(size, dtype=np.int32)
-        stop = np.full(size, forest.depth[node], dtype=np.int64)
-        going: list[NDArray[np.int64]] = []
-        left: list[NDArray[np.int64]] = []
-        # The first byte decides for whole children at once.
-        for byte, child in forest.children(node).items():
-            target = int(table[start, byte])
-            if target >= 0:
-                here = np.arange(forest.first[child] - low, forest.high[child] - low)
-                state[here] = target
-                count[here] = gain[start, byte]
-                going.append(here)
-        alive = np.concatenate(going) if going else np.zeros(0, dtype=np.int64)
-        depth = forest.depth[node] + 1
-        flat_table, flat_gain = table.reshape(-1), gain.reshape(-1)
-        while True:
-            alive = alive[sizes[alive] > depth]
-            if not alive.size:
-                break
-            before = state[alive]
-            place = before.astype(np.int64) * 256 + trie.data[offsets[alive] + depth]
-            after = flat_table[place]
-            on = after >= 0
-            if not on.all():
-                off = alive[~on]
-                left.append(off[free[before[~on]]])
-                stop[off] = depth
-                state[off] = NONE
-                alive, after, place = alive[on], after[on], place[on]
-            state[alive] = after
-            count[alive] += flat_gain[place]
-            depth += 1
-        stays = state >= 0
-        outside = np.concatenate(left) if left else np.zeros(0, dtype=np.int64)
-        return (
-            trie.id_array[low:high][stays].astype(np.int32),
-            count[stays] + self._loop.short[state[stays]],
-            outside,
-            stop[outside],
-            count[outside],
-        )
-
-
-Run = tuple[
-    NDArray[np.int32],
-    NDArray[np.int32],
-    NDArray[np.int64],
-    NDArray[np.int64],
-    NDArray[np.int32],
-]
-"""Ids and costs of the tokens inside; indices, stops and counts of those that leave."""
 
 
 class Slices:

@@ -9,10 +9,14 @@ them stands in lists of numbers: Python's garbage collector need not look at eac
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from .token_bytes import TokenBytes
 
 Node = int
 
@@ -30,7 +34,7 @@ class TokenTrie:
         strings, ids: side by side; ``lengths``: of the strings.
         data: all the strings one after the other, uint8.
         offsets: where each begins in `data`, int64; ``sizes``: `lengths` as int64.
-        id_array: `ids` as int64.
+        id_array: `ids` as int32.
     """
 
     def __init__(self, strings: Sequence[bytes], ids: Sequence[int]) -> None:
@@ -40,7 +44,14 @@ class TokenTrie:
         self.data: NDArray[np.uint8] = np.frombuffer(b"".join(self.strings), dtype=np.uint8)
         self.sizes = np.asarray(self.lengths, dtype=np.int64)
         self.offsets: NDArray[np.int64] = np.cumsum(self.sizes) - self.sizes
-        self.id_array: NDArray[np.int64] = np.asarray(self.ids, dtype=np.int64)
+        self.id_array: NDArray[np.int32] = np.asarray(self.ids, dtype=np.int32)
+
+    @cached_property
+    def bytes(self) -> TokenBytes:
+        """What bytes the strings hold."""
+        from .token_bytes import TokenBytes
+
+        return TokenBytes(self)
 
 
 class Forest:

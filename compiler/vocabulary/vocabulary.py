@@ -258,6 +258,10 @@ class Vocabulary:
         """What the tokens do inside loops, as far as has been asked."""
         return Slices(self.forest, self.words)
 
+    def prepare(self) -> None:
+        """Make what every mask needs, so that it does not count as part of the first one."""
+        self.forest.trie[ROOT].bytes  # noqa: B018 - made when first asked for
+
     def trim(self) -> None:
         """Forget slices, ways and nodes if they have become many. Nodes are numbered anew then,
         and `generation` is another one."""

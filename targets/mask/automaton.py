@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...compiler.automaton.core import TOKEN_BASE, Core
-from ...compiler.automaton.fronts import Fronts
+from ...compiler.automaton.fronts import Fronts, Loop
 from ...compiler.errors import LimitExceeded
 from ...compiler.grammar import Grammar
 from ...compiler.vocabulary.vocabulary import Vocabulary
@@ -52,6 +52,8 @@ class MaskAutomaton:
         self._memory = MemoryRows(self)
         self._walker = Walker(self.core, self.fronts, vocabulary, self._memory)
         self._lock = vocabulary.lock
+        with self._lock:
+            vocabulary.prepare()
         self._configs: list[tuple[int, ...]] = [()]
         self._index: dict[tuple[int, ...], int] = {(): DEAD}
         self._tokens: list[dict[int, int]] = [{}]
@@ -139,6 +141,11 @@ class MaskAutomaton:
             return found
         if self.core.remembering.is_known(cell):
             row = self._memory.inside_row(cell)
+        elif (loop := self._but(cell)) is not None:
+            whole = self.cell_row(self.fronts.whole(loop))
+            row = self._walker.but_row(loop, whole)
+            if row is not whole:
+                self.keep(row)
         else:
             self._memory.begin()
             row = self._walker.row(cell)
@@ -148,6 +155,13 @@ class MaskAutomaton:
             self.keep(row)
         self._cell_rows[cell] = row
         return row
+
+    def _but(self, cell: int) -> Loop | None:
+        """The loop of a text that may yet become an excluded one, where nothing is remembered."""
+        if self.core.remembering.in_use:
+            return None
+        loop = self.fronts.loop(cell)
+        return None if loop is None or loop.but is None else loop
 
     # Transitions ------------------------------------------------------------------------------
 

@@ -144,25 +144,49 @@ class Walker:
         for after, here in below:
             self._walk(after, here, others, more)
         row = union(others, more, self.vocabulary.words)
-        for token in wrong:
-            row[token >> 5] &= ~np.uint32(1 << (token & 31))
+        clear(row, wrong)
         masks.append(row)
+
+    def but_row(self, loop: Loop, whole: Row) -> Row:
+        """The row of a place in a text that may yet become an excluded one.
+
+        Args:
+            whole: the row of the same place without excluded texts (:meth:`Fronts.whole`).
+        """
+        wrong = self._excluded(ROOT, loop)
+        if loop.closed:
+            # The text cannot end here.
+            wrong += self._leaving(ROOT, loop)
+            wrong += self.vocabulary.eos_ids
+            wrong += self.fronts.specials(loop.tail)
+        if not wrong:
+            return whole
+        row = whole.copy()
+        clear(row, wrong)
+        return row
 
     def _excluded(self, node: Node, loop: Loop) -> list[int]:
         """The tokens below a node that hold the rest of an excluded text and what may follow it."""
         assert loop.but is not None
         index, place = loop.but
-        forest = self.vocabulary.forest
         found: list[int] = []
-        behind = self.fronts.firsts(loop.tail)
         for rest in self.core.exclusion(index).rests(place):
             _, end = self.vocabulary.path(node, rest)
-            if not end:
-                continue
-            for byte, child in forest.children(end).items():
-                if behind >> byte & 1:
-                    found += forest.ids[child]
-                    found += forest.below(child)
+            if end:
+                found += self._leaving(end, loop)
+        return found
+
+    def _leaving(self, node: Node, loop: Loop) -> list[int]:
+        """The tokens below a node that leave the loop there."""
+        forest = self.vocabulary.forest
+        found: list[int] = []
+        behind = self.fronts.firsts(loop.tail) & forest.leads(node)
+        while behind:
+            low = behind & -behind
+            behind ^= low
+            child = forest.children(node)[low.bit_length() - 1]
+            found += forest.ids[child]
+            found += forest.below(child)
         return found
 
     def _around(
@@ -229,10 +253,20 @@ class Walker:
         if left is not None:
             if isinstance(loop.body, Machine):
                 enough += liveness(loop.body).farthest
+            place = self.place(loop) if left < enough else None
+            if place is not None:
+                # Between two numbers of items that tokens can have, one more makes no difference.
+                left = self.vocabulary.slices.get(ROOT, place.table, place.start).level(left)
             left = max(min(left, enough), need)
         if (need, left) == (loop.need, loop.left):
             return cell
         return self.fronts.at(loop, loop.state, need, left)
+
+
+def clear(row: Row, ids: list[int]) -> None:
+    """Take ids out of a packed mask."""
+    which = np.array(ids)
+    np.bitwise_and.at(row, which >> 5, ~_BITS[which & 31])
 
 
 def union(masks: list[Row], ids: list[int], words: int) -> Row:
