@@ -26,7 +26,8 @@ from .remembered import EMPTY_TEXT, NOTHING, UNKNOWN, Texts
 from .word_counts import WordCounts
 
 if TYPE_CHECKING:
-    from .core import Core, Event, Head, Pending
+    from .cells import Head
+    from .core import Core, Event, Pending
 
 END: Final = 0
 BETWEEN: Final = 9

@@ -11,20 +11,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 from ..grammar import Chars, Distinct, Expr, Machine, Members, RuleRef, Token, children
-from .core import (
-    BUT,
-    BYTES,
-    END,
-    MEMBER,
-    MEMBERS,
-    REGULAR,
-    REPEAT,
-    TOKEN_BASE,
-    Arc,
-    Core,
-    Event,
-    Pending,
-)
+from .cells import BUT, BYTES, END, MEMBER, MEMBERS, REGULAR, REPEAT
+from .core import TOKEN_BASE, Arc, Core, Event, Pending
 from .distinct import INSIDE
 from .liveness import liveness
 from .utf8 import byte_sequences
