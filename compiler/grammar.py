@@ -9,7 +9,7 @@ parser fills. A target that does not read captures treats one as its item.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 from typing import TypeAlias
@@ -17,6 +17,7 @@ from typing import TypeAlias
 from .origin import Origin
 
 Ranges = tuple[tuple[int, int], ...]
+Transitions: TypeAlias = tuple[tuple[tuple[int, int, int, int], ...], ...]
 MAX_CODE_POINT = 0x10FFFF
 SURROGATES = (0xD800, 0xDFFF)
 
@@ -103,8 +104,57 @@ class Machine:
     identity.
     """
 
-    transitions: tuple[tuple[tuple[int, int, int, int], ...], ...]
+    transitions: Transitions
     accepting: frozenset[int]
+
+    @property
+    def may_be_empty(self) -> bool:
+        """Is the empty text one of its own?"""
+        return 0 in self.accepting
+
+
+class ButMachine(Machine):
+    """The texts of `base` but for `words`, none of which is longer than the text may be.
+
+    From every state of `base` endlessly many texts can be read, so that leaving out some leaves no
+    place without a way on. Whoever reads the base and keeps an eye on the words is spared the
+    automaton of both, which has a state for each letter of each word: it is made when first asked
+    for.
+    """
+
+    __slots__ = ("_build", "_built", "base", "words")
+
+    base: Machine
+    words: frozenset[str]
+    _build: Callable[[], Machine]
+    _built: Machine | None
+
+    def __init__(self, base: Machine, words: Iterable[str], build: Callable[[], Machine]) -> None:
+        # The class is frozen for everyone else.
+        for name, value in (
+            ("base", base), ("words", frozenset(words)), ("_build", build), ("_built", None)
+        ):  # fmt: skip
+            object.__setattr__(self, name, value)
+
+    @property
+    def built(self) -> Machine:
+        """The automaton of both."""
+        if self._built is None:
+            object.__setattr__(self, "_built", self._build())
+        assert self._built is not None
+        return self._built
+
+    @property
+    def transitions(self) -> Transitions:
+        return self.built.transitions
+
+    @property
+    def accepting(self) -> frozenset[int]:
+        return self.built.accepting
+
+    @property
+    def may_be_empty(self) -> bool:
+        return self.base.may_be_empty and "" not in self.words
 
 
 @dataclass(frozen=True, eq=False, slots=True)

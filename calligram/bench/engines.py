@@ -53,7 +53,7 @@ class Calligram:
         self._vocabulary = vocabulary
         self.row = np.zeros(vocabulary.words, dtype=np.int32)
         # Made once a vocabulary, as other engines make their tables of it here.
-        self._prepared = vocabulary.trie, vocabulary.longest
+        self._prepared = vocabulary.forest, vocabulary.longest
 
     def compile(self, schema: Any) -> None:
         """White space may vary, as JSON allows."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..compiler.errors import CalligramError
 from ..compiler.vocabulary.any_file import from_file
-from ..compiler.vocabulary.trie import TrieNode
+from ..compiler.vocabulary.trie import ROOT, Node
 from ..compiler.vocabulary.vocabulary import Vocabulary
 
 MADE_UP: Final = 32_768
@@ -97,15 +97,16 @@ def encode(vocabulary: Vocabulary, text: str) -> list[int]:
     Raises:
         BenchError: no token fits somewhere.
     """
+    forest = vocabulary.forest
     data, ids, start = text.encode("utf-8"), list[int](), 0
     while start < len(data):
-        node: TrieNode | None = vocabulary.trie.root
+        node: Node | None = ROOT
         token, end, here = -1, start, start
         while node is not None and here < len(data):
-            node = node.children.get(data[here])
+            node = forest.children(node).get(data[here])
             here += 1
-            if node is not None and node.ids:
-                token, end = node.ids[0], here
+            if node is not None and forest.ids[node]:
+                token, end = forest.ids[node][0], here
         if token < 0:
             raise BenchError.at("bench-text", f"no token of the vocabulary holds {data[start:]!r}")
         ids.append(token)

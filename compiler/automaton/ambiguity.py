@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from ..grammar import Expr, Rules
-from .core import CUT, END, Arc, Core
+from .cells import END
+from .core import CUT, Arc, Core
 
 _NICE = b"axy1-_ "
 """Bytes that read well in a witness, the best first."""

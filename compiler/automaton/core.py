@@ -1,21 +1,16 @@
-"""The automaton core: continuations, interned.
+"""The automaton core: what continuations lead to.
 
-A *continuation* is what must still be matched: a head (a position inside one grammar node) and the
-continuation after it, hash-consed to an integer; 0 is the end. Expanding one gives byte arcs to
-other continuations, computed when first asked for and remembered. Counters and key sets live in
-the head, so a bound of 10,000 costs nothing until it is walked. These are Antimirov's partial
-derivatives, with a stack for recursion.
-
-Heads are tuples ``(kind, ...)``; expressions enter as indices of :attr:`Core.exprs`.
+Expanding a continuation gives byte arcs to other continuations, computed when first asked for and
+remembered. These are Antimirov's partial derivatives, with a stack for recursion.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from ..errors import LimitExceeded
 from ..grammar import (
+    ButMachine,
     Capture,
     Chars,
     Choice,
@@ -23,35 +18,41 @@ from ..grammar import (
     Distinct,
     Expr,
     Literal,
-    Machine,
     Members,
     Regular,
     Repeat,
     RuleRef,
     Rules,
     Sequence,
-    Slot,
     Token,
+)
+from .cells import (
+    BUT,
+    BYTES,
+    CLOSE,
+    END,
+    EXPR,
+    MEMBER,
+    MEMBERS,
+    RANGES,
+    REGULAR,
+    REPEAT,
+    SEQ,
+    Cells,
+    Head,
 )
 from .distinct import BETWEEN, INSIDE, NEXT, PENDING, Remembering
 from .liveness import liveness
 from .members import MembersPlan
 from .utf8 import byte_sequences
 
-END: Final = 0
 CUT: Final = 0
 TOKEN_BASE: Final = 256
 """Symbols below are bytes, from here on special tokens by id."""
 
-_MAX_HOPS: Final = 10_000
-
 Event = int
 """0 is a cut; ``slot + 1`` opens the capture of that slot, ``-(slot + 1)`` closes it."""
 
-# Kinds of heads. Plain ints: these are compared millions of times.
-_EXPR, _BYTES, _RANGES, _SEQ, _REPEAT, _REGULAR, _MEMBERS, _MEMBER, _CLOSE = range(9)
-
-Head = tuple[Any, ...]
 Pending = list[tuple[int, tuple[Event, ...]]]
 """Continuations to open, the next one last, with the events on the way to each."""
 
@@ -65,22 +66,6 @@ class Arc(NamedTuple):
     events: tuple[Event, ...]
 
 
-class Loop(NamedTuple):
-    """A place inside a loop.
-
-    body: what is repeated, an expression; or the machine that is walked.
-    state: the machine's state; 0 for an expression.
-    need, left: items still wanted, and allowed (None: any number).
-    tail: the continuation behind the loop.
-    """
-
-    body: Expr | Machine
-    state: int
-    need: int
-    left: int | None
-    tail: int
-
-
 class Expansion(NamedTuple):
     """What a continuation can do next: read a byte along an arc, or end after `final` events."""
 
@@ -88,8 +73,8 @@ class Expansion(NamedTuple):
     final: tuple[Event, ...] | None
 
 
-class Core:
-    """Interned continuations over the rules of one grammar.
+class Core(Cells):
+    """The continuations of one grammar, and where each byte leads.
 
     Args:
         rules: the grammar's rules, visited lazily.
@@ -109,200 +94,13 @@ class Core:
         max_cells: int = 4_000_000,
         remember: bool = True,
     ) -> None:
-        self.rules = rules
-        self.captures = captures
+        super().__init__(rules, captures=captures, max_cells=max_cells)
         self.specials = specials or {}
-        self._cell_loops: dict[int, Loop | None] = {}
-        self.max_cells = max_cells
-        self.slots: list[Slot] = []
-        self._slot_index: dict[Slot, int] = {}
-        self.exprs: list[Expr] = []
-        self._expr_index: dict[int, int] = {}
-        self._cells: list[tuple[Head, int]] = [((), END)]
-        self._ids: dict[tuple[Head, int], int] = {}
         self._expansions: dict[int, Expansion] = {END: Expansion((), ())}
         self._plans: dict[int, MembersPlan] = {}
         self.remembering = Remembering(self, remember)
         self.is_pending = self.remembering.is_pending
         self.read = self.remembering.read
-
-    # Interning ------------------------------------------------------------------------------
-
-    def continuation(self, expr: Expr, tail: int = END) -> int:
-        """The continuation that matches `expr`, then `tail`.
-
-        References and repeats are looked into at once, so that one place has one continuation.
-        """
-        for _ in range(_MAX_HOPS):
-            match expr:
-                case RuleRef(name):
-                    expr = self.rules[name]
-                case Capture(_, item) if not self.captures:
-                    expr = item
-                case Repeat(item, low, high):
-                    if high == 0:
-                        return tail
-                    return self.cell((_REPEAT, self.index(item), low, high), tail)
-                case Regular():
-                    index = self.index(expr)
-                    need, left = self._window(index, 0, expr.min, expr.max)
-                    if liveness(expr.machine).live(0, need, left):
-                        return self.cell((_REGULAR, index, 0, need, left), tail)
-                    break
-                case _:
-                    break
-        return self.cell((_EXPR, self.index(expr)), tail)
-
-    def index(self, expr: Expr) -> int:
-        """The number of an expression."""
-        index = self._expr_index.get(id(expr))
-        if index is None:
-            index = self._expr_index[id(expr)] = len(self.exprs)
-            self.exprs.append(expr)  # Kept alive, so its id stays its own.
-        return index
-
-    def cell(self, head: Head, tail: int) -> int:
-        """The continuation of a head and a tail."""
-        key = (head, tail)
-        cell = self._ids.get(key)
-        if cell is None:
-            if len(self._cells) >= self.max_cells:
-                raise LimitExceeded.at(
-                    "automaton-too-large",
-                    f"the automaton needs more than {self.max_cells} continuations",
-                    hint="the text is nested too deeply or counts in too many ways at once",
-                )
-            cell = self._ids[key] = len(self._cells)
-            self._cells.append(key)
-        return cell
-
-    def moved(self, head: Head, core: Core) -> Head:
-        """The same head in another core over the same rules."""
-        if head[0] in (_BYTES, _RANGES, _CLOSE):
-            return head
-        return (head[0], core.index(self.exprs[head[1]]), *head[2:])
-
-    @property
-    def size(self) -> int:
-        """How many continuations have been interned."""
-        return len(self._cells)
-
-    def slot(self, slot: Slot) -> int:
-        """The index of a slot; events refer to it."""
-        index = self._slot_index.get(slot)
-        if index is None:
-            index = self._slot_index[slot] = len(self.slots)
-            self.slots.append(slot)
-        return index
-
-    def parts(self, cell: int) -> tuple[Head, int]:
-        """The head and tail of a continuation, for diagnostics."""
-        return self._cells[cell]
-
-    # Looking inside, for diagnostics ----------------------------------------------------------
-
-    def epsilon(self, cell: int) -> list[int] | None:
-        """What a continuation turns into without a byte; None if its head reads one."""
-        head, _ = self._cells[cell]
-        if head[0] in (_BYTES, _RANGES, _REGULAR):
-            return None
-        if isinstance(self.head_expression(cell), (Chars, Regular)):
-            return None
-        stack: Pending = []
-        self._step_into(cell, (), [], stack)
-        return [c for c, _ in reversed(stack)]
-
-    def head_expression(self, cell: int) -> Expr | None:
-        """The expression at a continuation's head, if that is what its head is about."""
-        head, _ = self._cells[cell]
-        if head[0] in (_EXPR, _REGULAR):
-            assert isinstance(head[1], int)
-            return self.exprs[head[1]]
-        return None
-
-    def regular_state(self, cell: int) -> tuple[int, int, int | None]:
-        """State and window of counts of a head that is inside a regular text."""
-        head, _ = self._cells[cell]
-        if head[0] == _REGULAR:
-            return head[2:]
-        expr = self.head_expression(cell)
-        assert isinstance(expr, Regular)
-        return 0, expr.min, expr.max
-
-    def after_regular(self, cell: int) -> list[int]:
-        """The continuation after a regular text, if it may end here."""
-        stack: Pending = []
-        self._step_into(cell, (), [], stack)
-        return [c for c, _ in stack]
-
-    def rest_of_literal(self, cell: int) -> str | None:
-        """What is left of the literal at a continuation's head."""
-        head, _ = self._cells[cell]
-        if head[0] != _BYTES:
-            return None
-        _, data, at = head
-        assert isinstance(data, bytes) and isinstance(at, int)
-        return data[at:].decode("utf-8", "replace")
-
-    # Loops ----------------------------------------------------------------------------------
-
-    def loop(self, cell: int) -> Loop | None:
-        """The loop the continuation stands in, if no byte can both go on in it and leave it."""
-        if cell not in self._cell_loops:
-            self._cell_loops[cell] = self._loop(cell)
-        return self._cell_loops[cell]
-
-    def _loop(self, cell: int) -> Loop | None:
-        head, tail = self._cells[cell]
-        if cell == END:
-            return None
-        if head[0] == _REPEAT:
-            _, index, need, left = head
-            item = self.exprs[index]
-            while isinstance(item, RuleRef):
-                item = self.rules[item.name]
-            loop = Loop(item, 0, need, left, self._settled(tail))
-        elif head[0] == _REGULAR and head[3:] == (0, None):
-            expr = self.exprs[head[1]]
-            assert isinstance(expr, Regular)
-            loop = Loop(expr.machine, head[2], 0, None, self._settled(tail))
-        elif head[0] == INSIDE:
-            return self.remembering.loop(cell)
-        else:
-            return None
-        around, leaving = self.around(cell), self.expand(loop.tail).arcs
-        if any(a.low <= b.high and b.low <= a.high for a in around for b in leaving):
-            return None
-        return loop
-
-    def around(self, cell: int) -> tuple[Arc, ...]:
-        """The first bytes that go on in the loop at `cell`."""
-        head, _ = self._cells[cell]
-        if head[0] == INSIDE:
-            return self.around(head[5])
-        if head[0] == _REPEAT:
-            return self.expand(self.cell((_EXPR, head[1]), END)).arcs
-        expr = self.exprs[head[1]]
-        assert isinstance(expr, Regular)
-        return self._machine_arcs(expr.machine)
-
-    def _machine_arcs(self, machine: Machine) -> tuple[Arc, ...]:
-        """The first bytes of all that a machine reads from where it may end."""
-        return tuple(
-            Arc(*sequence[0], END, ())
-            for state in machine.accepting
-            for low, high, _, _ in machine.transitions[state]
-            for sequence in byte_sequences(((low, high),))
-        )
-
-    def shorter(self, cell: int, left: int) -> int:
-        """The same place of a counted loop with `left` more items at most."""
-        head, tail = self._cells[cell]
-        if head[0] == INSIDE:
-            return self.remembering.shorter(cell, left)
-        return self.cell((*head[:-1], left), tail)
-
-    # Expansion ------------------------------------------------------------------------------
 
     def expand(self, cell: int) -> Expansion:
         """The arcs out of a continuation, in order of preference, and whether it may end."""
@@ -335,10 +133,10 @@ class Core:
                 if known.final is not None and final is None:
                     final = events + known.final
                 continue
-            self._step_into(here, events, arcs, stack)
+            self.step_into(here, events, arcs, stack)
         return Expansion(tuple(dict.fromkeys(arcs)), final)
 
-    def _step_into(
+    def step_into(
         self,
         cell: int,
         events: tuple[Event, ...],
@@ -348,40 +146,42 @@ class Core:
         """Open one head: append its byte arcs, or push what it turns into without a byte."""
         head, tail = self._cells[cell]
         kind = head[0]
-        if kind == _EXPR:
+        if kind == EXPR:
             self._enter(self.exprs[head[1]], tail, events, arcs, stack)
-        elif kind == _BYTES:
+        elif kind == BYTES:
             _, data, at = head
             assert isinstance(data, bytes) and isinstance(at, int)
             byte = data[at]
-            after = self._settled(tail)
+            after = self.settled(tail)
             if at + 1 < len(data):
-                after = self.cell((_BYTES, data, at + 1), tail)
+                after = self.cell((BYTES, data, at + 1), tail)
             arcs.append(Arc(byte, byte, after, events))
-        elif kind == _RANGES:
+        elif kind == RANGES:
             low, high = head[1]
-            after = self._settled(tail)
+            after = self.settled(tail)
             if len(head) > 2:
-                after = self.cell((_RANGES, *head[2:]), tail)
+                after = self.cell((RANGES, *head[2:]), tail)
             arcs.append(Arc(low, high, after, events))
-        elif kind == _SEQ:
+        elif kind == SEQ:
             _, index, at = head
-            stack.append((self._sequence(index, at, tail), events))
-        elif kind == _REPEAT:
+            stack.append((self.sequence(index, at, tail), events))
+        elif kind == REPEAT:
             _, index, need, left = head
             for nxt in reversed(self._repeat(index, need, left, tail)):
                 stack.append((nxt, events))
-        elif kind == _REGULAR:
+        elif kind == REGULAR:
             _, index, state, need, left = head
             self._regular(index, state, need, left, tail, events, arcs, stack)
+        elif kind == BUT:
+            self._but(head, tail, events, arcs, stack)
         elif kind in (BETWEEN, NEXT, INSIDE, PENDING):
             opened = self.remembering.open(head, tail, events, stack)
             arcs.extend(Arc(*arc) for arc in opened)
-        elif kind in (_MEMBERS, _MEMBER):
+        elif kind in (MEMBERS, MEMBER):
             for nxt in reversed(self._members(head, tail)):
                 stack.append((nxt, events))
         else:
-            assert kind == _CLOSE
+            assert kind == CLOSE
             stack.append((tail, (*events, -(head[1] + 1))))
 
     def _enter(
@@ -395,19 +195,19 @@ class Core:
         match expr:
             case Token(text, match) if text in self.specials:
                 symbol = TOKEN_BASE + self.specials[text]
-                arcs.append(Arc(symbol, symbol, self._settled(tail), events))
+                arcs.append(Arc(symbol, symbol, self.settled(tail), events))
                 if match == "either":
                     stack.append((self.continuation(Literal(text), tail), events))
             case Literal(text) | Token(text):
                 data = text.encode("utf-8")
-                stack.append((self.cell((_BYTES, data, 0), tail) if data else tail, events))
+                stack.append((self.cell((BYTES, data, 0), tail) if data else tail, events))
             case Chars(ranges):
                 for first, *rest in byte_sequences(ranges):
-                    after = self.cell((_RANGES, *rest), tail) if rest else self._settled(tail)
+                    after = self.cell((RANGES, *rest), tail) if rest else self.settled(tail)
                     arcs.append(Arc(*first, after, events))
             case Sequence(items):
                 index = self.index(expr)
-                stack.append((self._sequence(index, 0, tail) if items else tail, events))
+                stack.append((self.sequence(index, 0, tail) if items else tail, events))
             case Choice(options):
                 for option in reversed(options):
                     stack.append((self.continuation(option, tail), events))
@@ -429,34 +229,16 @@ class Core:
                 index = self.index(expr)
                 self._plans.setdefault(index, MembersPlan(expr))
                 start = self._plans[index].start
-                for nxt in reversed(self._members((_MEMBERS, index, start), tail)):
+                for nxt in reversed(self._members((MEMBERS, index, start), tail)):
                     stack.append((nxt, events))
             case Capture(slot, item) if self.captures:
                 number = self.slot(slot) + 1
-                closed = self.cell((_CLOSE, number - 1), tail)
+                closed = self.cell((CLOSE, number - 1), tail)
                 stack.append((self.continuation(item, closed), (*events, number)))
             case Capture(_, item):
                 stack.append((self.continuation(item, tail), events))
             case Cut():
                 stack.append((tail, (*events, CUT) if self.captures else events))
-
-    def _settled(self, cell: int) -> int:
-        """The continuation, looked into if it is just the next item of a sequence: one place has
-        one continuation, however it was reached."""
-        head, tail = self._cells[cell]
-        while head and head[0] == _SEQ:
-            cell = self._sequence(head[1], head[2], tail)
-            head, tail = self._cells[cell]
-        return cell
-
-    def _sequence(self, index: int, at: int, tail: int) -> int:
-        """The continuation of item `at` of a sequence. The last item keeps the tail as it is, so
-        that right recursion does not grow the stack."""
-        expr = self.exprs[index]
-        assert isinstance(expr, Sequence)
-        if at + 1 < len(expr.items):
-            tail = self.cell((_SEQ, index, at + 1), tail)
-        return self.continuation(expr.items[at], tail)
 
     def _repeat(self, index: int, need: int, left: int | None, tail: int) -> list[int]:
         """`need` more items at least, `left` at most (None: no bound); one more is preferred."""
@@ -466,8 +248,8 @@ class Core:
             after = tail
             if left != 1:
                 left = None if left is None else left - 1
-                after = self.cell((_REPEAT, index, fewer, left), tail)
-            out.append(self.cell((_EXPR, index), after))
+                after = self.cell((REPEAT, index, fewer, left), tail)
+            out.append(self.cell((EXPR, index), after))
         if need <= 0:
             out.append(tail)
         return out
@@ -481,21 +263,12 @@ class Core:
         stack: Pending,
     ) -> None:
         index = self.index(expr)
-        need, left = self._window(index, 0, expr.min, expr.max)
+        if isinstance(expr.machine, ButMachine):
+            stack.append((self.continuation(expr, tail), events))
+            return
+        need, left = self.window(expr.machine, 0, expr.min, expr.max)
         if liveness(expr.machine).live(0, need, left):
             self._regular(index, 0, need, left, tail, events, arcs, stack)
-
-    def _window(
-        self, index: int, state: int, need: int, left: int | None
-    ) -> tuple[int, int | None]:
-        """The same window of counts, told apart only where it makes a difference."""
-        if left is not None:
-            expr = self.exprs[index]
-            assert isinstance(expr, Regular)
-            longest = liveness(expr.machine).longest(state)
-            if longest is not None and longest <= left:
-                left = None
-        return need, left
 
     def _regular(
         self,
@@ -519,15 +292,39 @@ class Core:
             wanted = max(need - counts, 0)
             if not alive(target, wanted, rest):
                 continue
-            window = self._window(index, target, wanted, rest)
+            window = self.window(machine, target, wanted, rest)
             if machine.transitions[target]:
-                after = self.cell((_REGULAR, index, target, *window), tail)
+                after = self.cell((REGULAR, index, target, *window), tail)
             else:
-                after = self._settled(tail)
+                after = self.settled(tail)
             for first, *more in byte_sequences(((low, high),)):
-                nxt = self.cell((_RANGES, *more), after) if more else after
+                nxt = self.cell((RANGES, *more), after) if more else after
                 arcs.append(Arc(*first, nxt, events))
         if state in machine.accepting and need <= 0:
+            stack.append((tail, events))
+
+    def _but(
+        self,
+        head: Head,
+        tail: int,
+        events: tuple[Event, ...],
+        arcs: list[Arc],
+        stack: Pending,
+    ) -> None:
+        _, index, state, need, left, node = head
+        machine, exclusion = self.machine(index), self.exclusion(index)
+        alive = liveness(machine).live
+        for low, high, target, counts in machine.transitions[state]:
+            rest = None if left is None else left - counts
+            wanted = max(need - counts, 0)
+            if (rest is not None and rest < 0) or not alive(target, wanted, rest):
+                continue
+            for first, last, following in exclusion.split(node, low, high):
+                after = self.but_cell(index, target, wanted, rest, following, tail)
+                for span, *more in byte_sequences(((first, last),)):
+                    nxt = self.cell((RANGES, *more), after) if more else after
+                    arcs.append(Arc(*span, nxt, events))
+        if state in machine.accepting and need <= 0 and not exclusion.whole[node]:
             stack.append((tail, events))
 
     def _members(self, head: Head, tail: int) -> list[int]:
@@ -541,13 +338,13 @@ class Core:
         out = []
         members = plan.candidates(state)
         if members:
-            if kind == _MEMBERS and plan.needs_separator(state):
-                after = self.cell((_MEMBER, index, state), tail)
+            if kind == MEMBERS and plan.needs_separator(state):
+                after = self.cell((MEMBER, index, state), tail)
                 out.append(self.continuation(expr.separator, after))
             else:
                 for body, nxt in members:
-                    after = self.cell((_MEMBERS, index, nxt), tail)
+                    after = self.cell((MEMBERS, index, nxt), tail)
                     out.append(self.continuation(body, after))
-        if kind == _MEMBERS and plan.may_end(state):
+        if kind == MEMBERS and plan.may_end(state):
             out.append(tail)
         return out

@@ -26,7 +26,8 @@ from .remembered import EMPTY_TEXT, NOTHING, UNKNOWN, Texts
 from .word_counts import WordCounts
 
 if TYPE_CHECKING:
-    from .core import Core, Event, Head, Loop, Pending
+    from .cells import Head
+    from .core import Core, Event, Pending
 
 END: Final = 0
 BETWEEN: Final = 9
@@ -201,28 +202,21 @@ class Remembering:
             here = core.cell(self.core.moved(head, core), here)
         return here
 
-    # Loops --------------------------------------------------------------------------------------
+    @property
+    def in_use(self) -> bool:
+        """Has anything been met that remembers?"""
+        return bool(self._plans)
 
-    def loop(self, cell: int) -> Loop | None:
-        """The loop of an item whose text is unknown; its tail is the same item behind the loop."""
-        head, tail = self.core.parts(cell)
-        if head[6] != UNKNOWN:
-            return None
-        loop = self.core.loop(head[5])
-        if loop is None:
-            return None
-        behind = self.core.cell((*head[:5], loop.tail, UNKNOWN, True), tail)
-        leaving = self.core.expand(behind).arcs
-        around = self.core.around(head[5])
-        if any(a.low <= b.high and b.low <= a.high for a in around for b in leaving):
-            return None
-        return loop._replace(tail=behind)
+    def of_unknown(self, cell: int) -> int | None:
+        """The own continuation of an item whose text is unknown; None elsewhere."""
+        head, _ = self.core.parts(cell)
+        inner: int = head[5]
+        return inner if head[6] == UNKNOWN else None
 
-    def shorter(self, cell: int, left: int) -> int:
-        """The same place inside an item with `left` more turns of its loop at most."""
+    def on_unknown(self, cell: int, inner: int) -> int:
+        """The same item, whose text is unknown, with its own continuation at `inner`."""
         head, tail = self.core.parts(cell)
-        inner = self.core.shorter(head[5], left)
-        return self.core.cell((*head[:5], inner, *head[6:]), tail)
+        return self.core.cell((*head[:5], inner, UNKNOWN, True), tail)
 
     # Opening ----------------------------------------------------------------------------------
 

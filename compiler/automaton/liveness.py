@@ -8,6 +8,7 @@ computed as far as asked and stops at the first repetition. States are bits of a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 from ..grammar import Machine
@@ -25,12 +26,14 @@ class Liveness:
         for state, row in enumerate(machine.transitions):
             for _, _, target, counts in row:
                 (self._counted if counts else self._free)[target].append(state)
+        self._all = (1 << size) - 1
         start = self._closed(set(machine.accepting))
         self._sets = [start]
         self._seen = {start: 0}
         self._period_start: int | None = None
         self._windows: dict[tuple[int, int, int | None], bool] = {}
         self._longest: dict[int, int | None] = {}
+        self._shortest: dict[int, int] = {}
 
     def _closed(self, states: set[int]) -> int:
         """`states` and all that reach them without counting, as bits."""
@@ -87,6 +90,33 @@ class Liveness:
             ):
                 return False
         return False
+
+    def shortest(self, state: int) -> int:
+        """The fewest counts a word from `state` can have."""
+        found = self._shortest.get(state)
+        if found is None:
+            found = 0
+            while not self._reach(found) >> state & 1:
+                found += 1
+            self._shortest[state] = found
+        return found
+
+    @cached_property
+    def is_endless(self) -> bool:
+        """Can words from every state have any number of counts?"""
+        return bool(self._free) and all(self.longest(q) is None for q in range(len(self._free)))
+
+    @cached_property
+    def farthest(self) -> int:
+        """At least the most counts that the shortest word of any state has."""
+        covered, k = self._reach(0), 0
+        while self._period_start is None or k < len(self._sets):
+            k += 1
+            nxt = covered | self._reach(k)
+            if nxt == covered and nxt == self._all:
+                break
+            covered = nxt
+        return k
 
     def longest(self, state: int) -> int | None:
         """The most counts a word from `state` can have; None if there is no most."""

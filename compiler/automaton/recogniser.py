@@ -11,7 +11,8 @@ from typing import Final
 
 from ..errors import LimitExceeded
 from ..grammar import Expr, Rules
-from .core import END, Core
+from .cells import END
+from .core import Core
 
 DEAD: Final = 0
 

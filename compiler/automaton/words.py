@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ..grammar import Chars, Regular
-from .core import END, Core
+from ..grammar import Chars, Expr, Machine, Regular
+from .cells import BUT, BYTES, END, EXPR, RANGES, REGULAR
+from .core import Core, Pending
 
 MOST = 40
 _LONGEST = 60
@@ -38,32 +39,80 @@ def _describe(core: Core, cell: int) -> tuple[list[str], list[int]]:
     inside = core.remembering.inside(cell)
     if inside is not None:
         words = [w for w in expected_words(core, (inside,)) if w != _END]
-        return words, core.epsilon(cell) or []
-    epsilon = core.epsilon(cell)
+        return words, _epsilon(core, cell) or []
+    epsilon = _epsilon(core, cell)
     if epsilon is not None:
         return [], epsilon
-    expr = core.head_expression(cell)
+    expr = _head_expression(core, cell)
     if isinstance(expr, Chars):
         return [class_words(expr)], []
     if isinstance(expr, Regular):
-        state = core.regular_state(cell)
-        row = expr.machine.transitions[state[0]]
+        state = _regular_state(core, cell)
+        machine = core.machine(core.index(expr))
+        row = machine.transitions[state[0]]
         if len(row) == 1 and row[0][0] == row[0][1]:
-            return [_quoted(_run(expr, state[0]))], core.after_regular(cell)
+            return [_quoted(_run(machine, state[0]))], _after_regular(core, cell)
         if state[0] == 0:
-            return [expr.what], core.after_regular(cell)
+            return [expr.what], _after_regular(core, cell)
         ranges = tuple((low, high) for low, high, _, _ in row)
-        return [_ranges_words(ranges)] if ranges else [], core.after_regular(cell)
-    text = core.rest_of_literal(cell)
+        return [_ranges_words(ranges)] if ranges else [], _after_regular(core, cell)
+    text = _rest_of_literal(core, cell)
     if text is not None:
         return [_quoted(text)], []
     return ["the rest of a character"], []
 
 
-def _run(expr: Regular, state: int) -> str:
+def _epsilon(core: Core, cell: int) -> list[int] | None:
+    """What a continuation turns into without a byte; None if its head reads one."""
+    head, _ = core.parts(cell)
+    if head[0] in (BYTES, RANGES, REGULAR, BUT):
+        return None
+    if isinstance(_head_expression(core, cell), (Chars, Regular)):
+        return None
+    stack: Pending = []
+    core.step_into(cell, (), [], stack)
+    return [c for c, _ in reversed(stack)]
+
+
+def _head_expression(core: Core, cell: int) -> Expr | None:
+    """The expression at a continuation's head, if that is what its head is about."""
+    head, _ = core.parts(cell)
+    if head[0] in (EXPR, REGULAR, BUT):
+        assert isinstance(head[1], int)
+        return core.exprs[head[1]]
+    return None
+
+
+def _regular_state(core: Core, cell: int) -> tuple[int, int, int | None]:
+    """State and window of counts of a head that is inside a regular text."""
+    head, _ = core.parts(cell)
+    if head[0] in (REGULAR, BUT):
+        return head[2:5]
+    expr = _head_expression(core, cell)
+    assert isinstance(expr, Regular)
+    return 0, expr.min, expr.max
+
+
+def _after_regular(core: Core, cell: int) -> list[int]:
+    """The continuation after a regular text, if it may end here."""
+    stack: Pending = []
+    core.step_into(cell, (), [], stack)
+    return [c for c, _ in stack]
+
+
+def _rest_of_literal(core: Core, cell: int) -> str | None:
+    """What is left of the literal at a continuation's head."""
+    head, _ = core.parts(cell)
+    if head[0] != BYTES:
+        return None
+    _, data, at = head
+    assert isinstance(data, bytes) and isinstance(at, int)
+    return data[at:].decode("utf-8", "replace")
+
+
+def _run(machine: Machine, state: int) -> str:
     """The text that a machine must read from a state on, as long as there is no choice."""
     text = ""
-    machine = expr.machine
     while len(text) < _LONGEST:
         row = machine.transitions[state]
         if len(row) != 1 or row[0][0] != row[0][1] or (text and state in machine.accepting):

@@ -6,6 +6,7 @@ from ..automaton.liveness import liveness
 from ..errors import RenderError
 from ..grammar import (
     EMPTY,
+    ButMachine,
     Chars,
     Expr,
     Literal,
@@ -24,7 +25,7 @@ from .layout import Layout
 from .loops import bounded_loops
 from .scalars import zero_fraction
 from .shared import Shared
-from .spelling import Escape, StringStyle, canonical_character, character, plain, spell
+from .spelling import Escape, StringStyle, canonical_character, character, escapes, plain, spell
 from .trie import trie
 from .writer import Writer, not_carryable
 
@@ -161,9 +162,11 @@ class TextLowering:
         low, high = window
         bounds = self.shared.bounds
         if high is not None or bounds is None:
-            machine = self.shared.machine(key, lambda: spell(language.dfa, escape, quote))
-            if not liveness(machine).live(0, low, high):
-                return None
+            machine = self._but_words(key, language, escape, quote, high)
+            if machine is None:
+                machine = self.shared.machine(key, lambda: spell(language.dfa, escape, quote))
+                if not liveness(machine).live(0, low, high):
+                    return None
             return Regular(machine, low, high, what, origin)
         if low > 0:
             language = language & longer_than(low)
@@ -181,6 +184,30 @@ class TextLowering:
                 hint,
                 origin,
             ),
+        )
+
+    def _but_words(
+        self,
+        key: tuple[object, ...],
+        language: Language,
+        escape: Escape,
+        quote: str,
+        high: int | None,
+    ) -> Machine | None:
+        """The machine of a language that is another, endless one but for some words."""
+        whole, words = language.split_words()
+        if not words or any(high is not None and len(word) >= high for word in words):
+            return None
+        base = self.shared.machine(
+            ("spelled", whole, escape, quote), lambda: spell(whole.dfa, escape, quote)
+        )
+        if not liveness(base).is_endless:
+            return None
+        table = escapes(escape, quote)
+        texts = ("".join(table.get(char, char) for char in word) for word in words)
+        return self.shared.machine(
+            (*key, "but"),
+            lambda: ButMachine(base, texts, lambda: spell(language.dfa, escape, quote)),
         )
 
     def enum(

@@ -85,7 +85,7 @@ class RegularExpander:
                 self._edges[key[0]] = (expr, edges, Counts(edges), {})
             _, edges, counts, said = self._edges[key[0]]
             rule = _Expansion(expr, edges, counts, said, maker, self.linear).expand()
-            self.empty[rule.name] = expr.min == 0 and 0 in expr.machine.accepting
+            self.empty[rule.name] = expr.min == 0 and expr.machine.may_be_empty
             self._known[key] = rule
         return self._known[key]
 

@@ -83,8 +83,8 @@ def _holds(graph: Graph, index: int, holds: bytearray, question: Question) -> bo
             return question == "any"
         case Cut():
             return True
-        case Regular(machine=machine, min=low):
-            return question == "any" or (low == 0 and 0 in machine.accepting)
+        case Regular(machine, low):
+            return question == "any" or (low == 0 and machine.may_be_empty)
         case Repeat(min=low):
             return low == 0 or bool(holds[kids[0]])
         case Choice():

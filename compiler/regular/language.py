@@ -16,6 +16,7 @@ from ..errors import LimitExceeded, SchemaError
 from ..origin import Origin
 from . import formats, table
 from .avoid import avoid
+from .charset import FIRST_SURROGATE, LAST_SURROGATE
 from .dfa import Dfa
 from .regex_compile import compile_regex, split_length
 from .regex_parser import RegexSyntaxError, RegexUnsupported, parse_regex
@@ -212,6 +213,9 @@ class Language:
     @property
     def is_empty(self) -> bool:
         """Whether no text is in the language."""
+        whole, words = self.split_words()
+        if words and (whole == _ANY or not whole.dfa.is_finite):
+            return False
         return not self._get_table().accepting
 
     @property
@@ -228,9 +232,28 @@ class Language:
                 return Language(_Not(item, True))
         return self
 
+    def split_words(self) -> tuple[Language, tuple[str, ...]]:
+        """A language and texts that it may hold; without them it is this language.
+
+        An object's undeclared keys are any text but the declared ones: worth asking where words
+        can be watched for beside an automaton, which would have a state for each of their letters.
+        """
+        match self._node:
+            case _Not(Language(_node=_Words(words)), _):
+                return _ANY, words
+            case _And(items):
+                parts = [item.split_words() for item in items]
+                whole = parts[0][0]
+                for part, _ in parts[1:]:
+                    whole = whole & part
+                return whole, tuple(dict.fromkeys(w for _, words in parts for w in words))
+        return self, ()
+
     @property
     def is_any(self) -> bool:
         """Whether every text is in the language."""
+        if any(_is_text(word) for word in self.split_words()[1]):
+            return False
         made = self._get_table()
         return len(made.rows) == 1 and bool(made.accepting) and -1 not in made.rows[0]
 
@@ -350,6 +373,11 @@ def _origin(language: Language) -> Origin | None:
             return _origin(item)
         case _:
             return None
+
+
+def _is_text(word: str) -> bool:
+    """Lone surrogates are in no text."""
+    return not any(FIRST_SURROGATE <= ord(c) <= LAST_SURROGATE for c in word)
 
 
 def _quoted(text: str, most: int = 80) -> str:

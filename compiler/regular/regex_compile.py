@@ -49,10 +49,15 @@ def compile_regex(source: str, any_length: bool = False) -> Table:
     return compile_tree(split_length(tree)[0] if any_length else tree)
 
 
+_MANY = 15
+"""Repeats beyond which counting them beside the automaton is better than as states."""
+
+
 def split_length(node: Node) -> tuple[Node, int, int | None]:
     """The tree without the lengths it asks for ahead of all else, and those: `^(?=.{1,9}$)a+$`.
 
     A length as a lookahead multiplies the states of the rest; as bounds beside it, it is a counter.
+    So it is where the rest is one class of characters, repeated often: `^[a-z]{1,99}$`.
     """
     low, high = 0, None
     if not isinstance(node, Cat) or not node.items or node.items[0] != START:
@@ -69,6 +74,13 @@ def split_length(node: Node) -> tuple[Node, int, int | None]:
                     kept.append(Look(Cat((Rep(chars, 0, None), END)), True, False))
             case _:
                 kept.append(look)
+    match rest:
+        case [Rep(Set() as chars, least, most), last] if (
+            last == END and max(least, most or 0) > _MANY
+        ):
+            low = max(low, least)
+            high = most if high is None else min(high, high if most is None else most)
+            rest = [Rep(chars, 0, None), END]
     return Cat((*kept, *rest)), low, high
 
 

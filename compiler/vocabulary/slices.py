@@ -1,224 +1,171 @@
 """Slices: what a vocabulary does inside a loop.
 
 In a string's content, in digits, in raw text, nearly every token stays inside the loop. For a trie
-node and a loop, the tokens below the node are run through the loop's byte automaton once,
-vectorised: those that stay inside are one packed mask, and of those that break off where the loop
-may be left, the rests go into a small trie of exits. A slice knows no grammar; all grammars of a
-vocabulary that have the same loop share it.
+node and a loop, the tokens below the node are run through the loop's byte automaton once: those
+that stay inside are one packed mask, and of those that break off where the loop may be left, the
+rests go into a small trie of exits. A slice knows no grammar; all grammars of a vocabulary that
+have the same loop share it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from bisect import bisect_right
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..automaton.recogniser import DEAD, Recogniser
-from ..automaton.utf8 import byte_sequences
-from ..grammar import Distinct, Expr, Machine, Members, RuleRef, Rules, Sequence, Token, children
-from .trie import TokenTrie, TrieNode
+from .loop_run import FEW, run
+from .loop_table import LoopTable
+from .trie import Forest, Node, TokenTrie
 
-_NONE: Final = -1
-MAX_STATES: Final = 4000
-MAX_ITEM_STATES: Final = 64
+_LISTED: Final = 64
+"""Up to so many ids are kept as such, more as a mask."""
 
-Ways = tuple[tuple[tuple[tuple[int, int], ...], int], ...]
-"""What is left of a character's bytes, with the state behind it."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LoopTable:
-    """A loop as a byte automaton.
-
-    Attributes:
-        table: int16[states, 256]; -1: the byte breaks off.
-        free: bool[states]; whether the loop may be left in a state.
-        start: for each state of the loop's machine its number here (a single 0 for expressions).
-    """
-
-    table: NDArray[np.int16]
-    free: NDArray[np.bool_]
-    start: tuple[int, ...]
-
-
-def item_table(item: Expr) -> LoopTable | None:
-    """The automaton of texts of whole items; None where items are more than single characters
-    in some spelling: rules, tokens, many states."""
-    if any(isinstance(part, (RuleRef, Token, Members, Distinct)) for part in _parts(item)):
-        return None
-    # One item and the end: an item's end is the state that accepts.
-    recogniser = Recogniser(Rules(), Sequence((item,)))
-    order = {recogniser.start: 0}
-    queue = [recogniser.start]
-    rows = []
-    for config in queue:
-        row = [_NONE] * 256
-        for low, high in recogniser.next_bytes(config):
-            for byte in range(low, min(high, 255) + 1):
-                target = recogniser.step(config, byte)
-                if target == DEAD:
-                    continue
-                if recogniser.accepting(target):
-                    if not recogniser.at_end(target):
-                        return None  # An item that another begins like: not one path.
-                    row[byte] = 0
-                    continue
-                if target not in order:
-                    if len(order) >= MAX_ITEM_STATES:
-                        return None
-                    order[target] = len(order)
-                    queue.append(target)
-                row[byte] = order[target]
-        rows.append(row)
-    free = np.zeros(len(rows), dtype=bool)
-    free[0] = True
-    return LoopTable(np.asarray(rows, dtype=np.int16), free, (0,))
-
-
-def _parts(expr: Expr) -> Iterator[Expr]:
-    """The expression and all the expressions inside it."""
-    todo = [expr]
-    while todo:
-        part = todo.pop()
-        yield part
-        todo += children(part)
-
-
-def machine_table(machine: Machine) -> LoopTable | None:
-    """The byte automaton of a machine over code points; None if it has too many states."""
-    size = len(machine.transitions)
-    rows: list[list[int]] = [[_NONE] * 256 for _ in range(size)]
-    inner: dict[Ways, int] = {}
-    for state, row in enumerate(machine.transitions):
-        byte_targets: dict[int, list[tuple[tuple[tuple[int, int], ...], int]]] = {}
-        for low, high, target, _ in row:
-            for first, *rest in byte_sequences(((low, high),)):
-                for byte in range(first[0], first[1] + 1):
-                    byte_targets.setdefault(byte, []).append((tuple(rest), target))
-        for byte, ways in byte_targets.items():
-            rows[state][byte] = _way(tuple(ways), rows, inner)
-            if len(rows) > MAX_STATES:
-                return None
-    free = np.zeros(len(rows), dtype=bool)
-    free[sorted(machine.accepting)] = True
-    return LoopTable(np.asarray(rows, dtype=np.int16), free, tuple(range(size)))
-
-
-def _way(ways: Ways, rows: list[list[int]], known: dict[Ways, int]) -> int:
-    """The state behind some bytes of a character: what is left of it, and where each leads."""
-    if not ways[0][0]:
-        return ways[0][1]
-    if ways in known:
-        return known[ways]
-    number = known[ways] = len(rows)
-    rows.append([_NONE] * 256)
-    after: dict[int, list[tuple[tuple[tuple[int, int], ...], int]]] = {}
-    for rest, target in ways:
-        for byte in range(rest[0][0], rest[0][1] + 1):
-            after.setdefault(byte, []).append((rest[1:], target))
-    for byte, more in after.items():
-        rows[number][byte] = _way(tuple(more), rows, known)
-    return number
+_KEPT: Final = 4096
+"""Up to so many tokens their costs are kept, once they are known."""
 
 
 class Slice:
-    """The tokens below a trie node, seen from inside a loop."""
+    """The tokens below a trie node, seen from inside a loop.
 
-    def __init__(self, node: TrieNode, loop: LoopTable, start: int, words: int) -> None:
+    A token's cost is the number of items that it completes, and must still be completed after it
+    before the loop may be left. Tokens that leave the loop at once, before a byte of it, are not
+    the slice's business: they stand below the node as they are.
+    """
+
+    def __init__(self, forest: Forest, node: Node, loop: LoopTable, start: int, words: int) -> None:
         self.words = words
-        self._node = node
-        trie, low, high = node.trie, node.low, node.high
-        size = high - low
-        offsets, sizes = trie.offsets[low:high], trie.sizes[low:high]
-        table, free = loop.table, loop.free
-        state = np.full(size, _NONE, dtype=np.int16)
-        count = np.zeros(size, dtype=np.int32)
-        stop = np.full(size, node.depth, dtype=np.int32)
-        going: list[NDArray[np.int64]] = []
-        left: list[NDArray[np.int64]] = []
-        # The first byte decides for whole children at once.
-        for byte, child in node.children.items():
-            here = np.arange(child.first - low, child.high - low)
-            target = int(table[start, byte])
-            if target >= 0:
-                state[here] = target
-                count[here] = int(free[target])
-                going.append(here)
-            elif free[start]:
-                left.append(here)
-        alive = np.concatenate(going) if going else np.zeros(0, dtype=np.int64)
-        depth = node.depth + 1
-        while True:
-            alive = alive[sizes[alive] > depth]
-            if not alive.size:
-                break
-            before = state[alive]
-            after = table[before, trie.data[offsets[alive] + depth]]
-            on = after >= 0
-            if not on.all():
-                off = alive[~on]
-                left.append(off[free[before[~on]]])
-                stop[off] = depth
-                state[off] = _NONE
-                alive, after = alive[on], after[on]
-            state[alive] = after
-            depth += 1
-            count[alive[free[after]]] += 1
-        stays = state >= 0
-        ends = state[stays]
-        self.inside: NDArray[np.int64] = trie.id_array[low:high][stays]
-        self.counts: NDArray[np.int32] = count[stays] + ~free[ends]
-        self.most = int(self.counts.max(initial=0))
-        self._limited: dict[int, NDArray[np.uint32]] = {}
-        self._mask: NDArray[np.uint32] | None = None
-        self._outside = np.concatenate(left) if left else np.zeros(0, dtype=np.int64)
-        self._stop = stop[self._outside]
-        self._out_counts = count[self._outside]
-        self._most_out = int(self._out_counts.max(initial=0))
-        self._first = trie.data[offsets[self._outside] + self._stop]
-        self._leads = np.bincount(self._first, minlength=256).astype(bool).tolist()
-        self._exits: dict[tuple[int, int, int], TokenTrie | None] = {}
+        self._forest, self._node, self._loop, self._start = forest, node, loop, start
+        inside, costs, outside, stops, counts = run(forest, node, loop, start, costs=False)
+        few = forest.size[node] <= FEW
+        self._none = not inside.size
+        # A few ids, or a mask; of many tokens the costs are worked out when a limit asks.
+        self._ids: tuple[int, ...] = tuple(inside.tolist()) if few else ()
+        self._all = None if few else pack(inside, words)
+        self._costs: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None
+        if costs is not None:
+            self._costs = inside, costs
+        self._limited: dict[int, tuple[int, ...] | NDArray[np.uint32]] = {}
+        self._most_out = int(counts.max(initial=0))
+        self._outside, self._stops, self._counts = outside, stops, counts
+        trie, low = forest.trie[node], forest.low[node]
+        first = trie.data[trie.offsets[low + outside] + stops]
+        self._by_first: dict[int, NDArray[np.int64]] = {}
+        self.leads = 0
+        for byte in set(first.tolist()):
+            self._by_first[byte] = np.flatnonzero(first == byte)
+            self.leads |= 1 << byte
+        self._exits: dict[tuple[int, int, int], Node | None] = {}
+        kept = [self._all, *self._by_first.values(), outside, stops, counts]
+        self.size = 256 + sum(array.nbytes for array in kept if array is not None)
 
-    def mask(self, limit: int | None) -> NDArray[np.uint32]:
-        """The packed mask of the tokens inside that begin at most `limit` items (None: any)."""
-        if limit is None or limit >= self.most:
-            if self._mask is None:
-                self._mask = pack(self.inside, self.words)
-            return self._mask
+    def add(self, limit: int | None, masks: list[NDArray[np.uint32]], ids: list[int]) -> None:
+        """Add the tokens inside that cost at most `limit` items (None: any), as a packed mask or
+        by their ids."""
+        if self._none:
+            return
+        if limit is not None:
+            if limit < self._most:
+                self._add_within(limit, masks, ids)
+                return
+        if self._all is None:
+            ids += self._ids
+        else:
+            masks.append(self._all)
+
+    def _add_within(self, limit: int, masks: list[NDArray[np.uint32]], ids: list[int]) -> None:
         found = self._limited.get(limit)
         if found is None:
-            found = self._limited[limit] = pack(self.inside[self.counts <= limit], self.words)
-        return found
+            inside, costs = self._with_costs()
+            within = inside[costs <= limit]
+            if within.size <= _LISTED:
+                found = tuple(within.tolist())
+            else:
+                found = pack(within, self.words)
+            self._limited[limit] = found
+        if isinstance(found, tuple):
+            ids += found
+        else:
+            masks.append(found)
 
-    def exits(self, byte: int, need: int, limit: int | None) -> TokenTrie | None:
-        """The rests, beginning with `byte`, of the tokens that leave after `need` to `limit`
+    def level(self, limit: int) -> int:
+        """The least limit that allows the same tokens, inside and outside."""
+        at = bisect_right(self._levels, limit)
+        return self._levels[at - 1] if at else 0
+
+    @cached_property
+    def _levels(self) -> list[int]:
+        """What tokens cost inside, and count outside, ascending."""
+        counts = np.concatenate((self._with_costs()[1], self._counts))
+        return np.flatnonzero(np.bincount(counts)).tolist() if counts.size else []
+
+    @cached_property
+    def _most(self) -> int:
+        """The most that a token inside costs."""
+        return int(self._with_costs()[1].max())
+
+    def _with_costs(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        if self._costs is not None:
+            return self._costs
+        made = run(self._forest, self._node, self._loop, self._start, costs=True)
+        assert made.costs is not None
+        if made.inside.size <= _KEPT:
+            self._costs = made.inside, made.costs
+        return made.inside, made.costs
+
+    def exits(self, byte: int, need: int, limit: int | None) -> Node | None:
+        """The trie of what is left of the tokens that leave with `byte`, after `need` to `limit`
         whole items."""
-        if not self._leads[byte]:
+        which = self._by_first.get(byte)
+        if which is None:
             return None
         top = self._most_out if limit is None else min(limit, self._most_out)
         key = (byte, need, top)
         if key not in self._exits:
-            fits = (self._first == byte) & (self._out_counts >= need) & (self._out_counts <= top)
-            self._exits[key] = self._rests(np.flatnonzero(fits))
+            counts = self._counts[which]
+            self._exits[key] = self._rests(which[(counts >= need) & (counts <= top)])
         return self._exits[key]
 
-    def _rests(self, which: NDArray[np.int64]) -> TokenTrie | None:
+    def _rests(self, which: NDArray[np.int64]) -> Node | None:
         if not which.size:
             return None
-        trie, low = self._node.trie, self._node.low
+        trie, low = self._forest.trie[self._node], self._forest.low[self._node]
         pairs = sorted(
             (trie.strings[low + i][stop:], trie.ids[low + i])
             for i, stop in zip(
-                self._outside[which].tolist(), self._stop[which].tolist(), strict=True
+                self._outside[which].tolist(), self._stops[which].tolist(), strict=True
             )
         )
-        return TokenTrie([rest for rest, _ in pairs], [token for _, token in pairs])
+        rests = TokenTrie([rest for rest, _ in pairs], [token for _, token in pairs])
+        return self._forest.plant(rests)
 
 
-def pack(ids: NDArray[np.int64], words: int) -> NDArray[np.uint32]:
+class Slices:
+    """The slices that a vocabulary has made, by node, table and state.
+
+    Attributes:
+        size: bytes that they take, about.
+    """
+
+    def __init__(self, forest: Forest, words: int) -> None:
+        self._forest = forest
+        self._words = words
+        self._made: dict[tuple[Node, int, int], Slice] = {}
+        self.size = 0
+
+    def get(self, node: Node, table: LoopTable, start: int) -> Slice:
+        """The slice of the tokens below a node, seen from a state of a loop."""
+        key = (node, table.number, start)
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = Slice(self._forest, node, table, start, self._words)
+            self.size += found.size
+        return found
+
+
+def pack(ids: NDArray[np.int32] | NDArray[np.int64], words: int) -> NDArray[np.uint32]:
     """Ids as a packed mask: uint32[words], bit i of word w is id 32 * w + i."""
     bits = np.zeros(words * 32, dtype=bool)
     bits[ids] = True

@@ -1,94 +1,149 @@
-"""A trie over sorted byte strings, its nodes made when first visited.
+"""Tries over sorted byte strings, their nodes made when first visited.
 
 A node is a range of the sorted strings that share their first `depth` bytes. Children are found on
 the packed bytes, vectorised where the range is long, so that a vocabulary of a quarter of a million
-tokens costs a sort and nothing more until it is walked.
+tokens costs a sort and nothing more until it is walked. Nodes are numbers, and what is known of
+them stands in lists of numbers: Python's garbage collector need not look at each of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+if TYPE_CHECKING:
+    from .token_bytes import TokenBytes
+
+Node = int
+
+ROOT: Final[Node] = 0
+"""The root of a forest's first trie."""
+
 _SMALL = 24
 """Ranges up to this length are split with plain Python, which is quicker there."""
-
-
-class TrieNode:
-    """The strings ``low..high`` of a trie, equal in their first `depth` bytes.
-
-    ``first``: where the node's strings begin, those that end here included; ``low``: where the
-    longer ones do. ``ids``: what the strings that end here stand for. ``children``: by next
-    byte, ascending.
-    """
-
-    __slots__ = ("_children", "depth", "first", "high", "ids", "low", "trie")
-
-    def __init__(self, trie: TokenTrie, low: int, high: int, depth: int) -> None:
-        self.trie = trie
-        self.depth = depth
-        self.first = low
-        self.high = high
-        end = low
-        lengths = trie.lengths
-        # Of strings with a common prefix, the ones that are the prefix sort first.
-        while end < high and lengths[end] == depth:
-            end += 1
-        self.ids: list[int] = trie.ids[low:end]
-        self.low = end
-        self._children: dict[int, TrieNode] | None = None
-
-    @property
-    def size(self) -> int:
-        """How many strings lie below, not counting those that end here."""
-        return self.high - self.low
-
-    @property
-    def children(self) -> dict[int, TrieNode]:
-        """The nodes one byte further."""
-        if self._children is None:
-            self._children = self._split()
-        return self._children
-
-    def _split(self) -> dict[int, TrieNode]:
-        trie, low, high, depth = self.trie, self.low, self.high, self.depth
-        found: dict[int, TrieNode] = {}
-        if high - low <= _SMALL:
-            start = low
-            while start < high:
-                byte = trie.strings[start][depth]
-                stop = start + 1
-                while stop < high and trie.strings[stop][depth] == byte:
-                    stop += 1
-                found[byte] = TrieNode(trie, start, stop, depth + 1)
-                start = stop
-            return found
-        column = trie.data[trie.offsets[low:high] + depth]
-        cuts = np.flatnonzero(column[1:] != column[:-1]) + 1
-        edges = [0, *cuts.tolist(), high - low]
-        for start, stop in zip(edges, edges[1:], strict=False):
-            node = TrieNode(trie, low + start, low + stop, depth + 1)
-            found[int(column[start])] = node
-        return found
 
 
 class TokenTrie:
     """Sorted byte strings with ids.
 
     Attributes:
+        strings, ids: side by side; ``lengths``: of the strings.
         data: all the strings one after the other, uint8.
-        offsets: where each begins in `data`, int64; ``lengths``: their lengths, as a list.
+        offsets: where each begins in `data`, int64; ``sizes``: `lengths` as int64.
+        id_array: `ids` as int32.
     """
 
     def __init__(self, strings: Sequence[bytes], ids: Sequence[int]) -> None:
-        self.strings = list(strings)
-        self.ids = list(ids)
-        self.lengths = [len(s) for s in self.strings]
+        self.strings = tuple(strings)
+        self.ids = tuple(ids)
+        self.lengths = tuple(map(len, self.strings))
         self.data: NDArray[np.uint8] = np.frombuffer(b"".join(self.strings), dtype=np.uint8)
-        sizes = np.asarray(self.lengths, dtype=np.int64)
-        self.sizes = sizes
-        self.offsets: NDArray[np.int64] = np.cumsum(sizes) - sizes
-        self.id_array: NDArray[np.int64] = np.asarray(self.ids, dtype=np.int64)
-        self.root = TrieNode(self, 0, len(self.strings), 0)
+        self.sizes = np.asarray(self.lengths, dtype=np.int64)
+        self.offsets: NDArray[np.int64] = np.cumsum(self.sizes) - self.sizes
+        self.id_array: NDArray[np.int32] = np.asarray(self.ids, dtype=np.int32)
+
+    @cached_property
+    def bytes(self) -> TokenBytes:
+        """What bytes the strings hold."""
+        from .token_bytes import TokenBytes
+
+        return TokenBytes(self)
+
+
+class Forest:
+    """The nodes of several tries; the first one's root is ROOT.
+
+    Attributes, by node:
+        trie: the trie that it belongs to.
+        first, low, high: its strings; those before `low` end here, the others are longer.
+        depth: how many bytes they share.
+        ids: what the strings that end here stand for.
+        size: how many longer ones there are.
+    """
+
+    def __init__(self, trie: TokenTrie) -> None:
+        self.trie: list[TokenTrie] = []
+        self.first: list[int] = []
+        self.low: list[int] = []
+        self.high: list[int] = []
+        self.depth: list[int] = []
+        self.ids: list[tuple[int, ...]] = []
+        self.size: list[int] = []
+        self._children: list[dict[int, Node] | None] = []
+        self._leads: list[int] = []
+        self.plant(trie)
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    def plant(self, trie: TokenTrie) -> Node:
+        """The root of another trie."""
+        return self._add(trie, 0, len(trie.strings), 0)
+
+    def _add(self, trie: TokenTrie, first: int, high: int, depth: int) -> Node:
+        low = first
+        lengths = trie.lengths
+        # Of strings with a common prefix, the ones that are the prefix sort first.
+        while low < high and lengths[low] == depth:
+            low += 1
+        self.trie.append(trie)
+        self.first.append(first)
+        self.low.append(low)
+        self.high.append(high)
+        self.depth.append(depth)
+        self.ids.append(trie.ids[first:low])
+        self.size.append(high - low)
+        self._children.append(None)
+        self._leads.append(-1)
+        return len(self.low) - 1
+
+    def below(self, node: Node) -> tuple[int, ...]:
+        """What the strings below a node stand for, without those that end there."""
+        return self.trie[node].ids[self.low[node] : self.high[node]]
+
+    def leads(self, node: Node) -> int:
+        """The next bytes of the strings below, as a set of bits."""
+        found = self._leads[node]
+        if found < 0:
+            found = 0
+            if self.size[node] <= _SMALL:
+                depth = self.depth[node]
+                for string in self.trie[node].strings[self.low[node] : self.high[node]]:
+                    found |= 1 << string[depth]
+            else:
+                for byte in self.children(node):
+                    found |= 1 << byte
+            self._leads[node] = found
+        return found
+
+    def children(self, node: Node) -> dict[int, Node]:
+        """The nodes one byte further, by that byte, ascending."""
+        found = self._children[node]
+        if found is None:
+            found = self._children[node] = self._split(node)
+        return found
+
+    def _split(self, node: Node) -> dict[int, Node]:
+        trie, low, high, depth = self.trie[node], self.low[node], self.high[node], self.depth[node]
+        found: dict[int, Node] = {}
+        if high - low <= _SMALL:
+            strings = trie.strings
+            start = low
+            while start < high:
+                byte = strings[start][depth]
+                stop = start + 1
+                while stop < high and strings[stop][depth] == byte:
+                    stop += 1
+                found[byte] = self._add(trie, start, stop, depth + 1)
+                start = stop
+            return found
+        column = trie.data[trie.offsets[low:high] + depth]
+        cuts = np.flatnonzero(column[1:] != column[:-1]) + 1
+        edges = [0, *cuts.tolist(), high - low]
+        for start, stop in zip(edges, edges[1:], strict=False):
+            found[int(column[start])] = self._add(trie, low + start, low + stop, depth + 1)
+        return found

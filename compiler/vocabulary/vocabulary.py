@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
@@ -12,10 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import VocabularyError
-from ..grammar import Expr, Machine
 from .loaded import Loaded, sorted_by_bytes
-from .slices import LoopTable, Slice
-from .trie import TokenTrie, TrieNode
+from .loop_table import Tables
+from .slices import Slices
+from .trie import ROOT, Forest, Node, TokenTrie
+
+MAX_PATHS = 200_000
+"""Ways of literals down the trie that are kept."""
+
+MAX_NODES = 1_000_000
+"""Nodes of tries beyond which they are forgotten."""
+
+MAX_SLICE_BYTES = 256 * 1024 * 1024
+"""Bytes of slices beyond which they are forgotten."""
 
 
 class Vocabulary:
@@ -64,9 +74,12 @@ class Vocabulary:
 
         self.kind = ""
         self._order: NDArray[np.int32] | None = None
-        # Shared by all the automata over this vocabulary, see slices.py.
-        self.slices: dict[tuple[TrieNode, LoopTable, int], Slice] = {}
-        self.tables: dict[Expr | Machine, LoopTable | None] = {}
+        # Shared by all the automata over this vocabulary, see slices.py. The lock is held while
+        # one of them works out what it has not seen yet.
+        self.lock = threading.RLock()
+        self.tables = Tables()
+        self._paths: dict[tuple[Node, bytes], tuple[tuple[int, ...], Node]] = {}
+        self.generation = 0
 
     @classmethod
     def from_gguf(
@@ -234,6 +247,52 @@ class Vocabulary:
         """The ordinary tokens as a trie."""
         ids = self.ordinary
         return TokenTrie([self.tokens[i] for i in ids], ids)
+
+    @cached_property
+    def forest(self) -> Forest:
+        """The nodes of the trie, and of what is left of tokens behind loops."""
+        return Forest(self.trie)
+
+    @cached_property
+    def slices(self) -> Slices:
+        """What the tokens do inside loops, as far as has been asked."""
+        return Slices(self.forest, self.words)
+
+    def prepare(self) -> None:
+        """Make what every mask needs, so that it does not count as part of the first one."""
+        self.forest.trie[ROOT].bytes  # noqa: B018 - made when first asked for
+
+    def trim(self) -> None:
+        """Forget slices, ways and nodes if they have become many. Nodes are numbered anew then,
+        and `generation` is another one."""
+        if len(self.forest) > MAX_NODES or self.slices.size > MAX_SLICE_BYTES:
+            self._paths.clear()
+            self.forest = Forest(self.trie)
+            self.slices = Slices(self.forest, self.words)
+            self.generation += 1
+
+    def path(self, node: Node, text: bytes) -> tuple[tuple[int, ...], Node]:
+        """What lies below a node along a text: the tokens that the text begins with, and the node
+        at its end, ROOT where no longer token goes on."""
+        key = (node, text)
+        found = self._paths.get(key)
+        if found is None:
+            if len(self._paths) >= MAX_PATHS:
+                self._paths.clear()
+            forest = self.forest
+            ids: tuple[int, ...] = ()
+            for byte in text:
+                following = forest.children(node).get(byte)
+                if following is None:
+                    node = ROOT
+                    break
+                node = following
+                ids += forest.ids[node]
+                if not forest.size[node]:
+                    node = ROOT
+                    break
+            found = self._paths[key] = (ids, node)
+        return found
 
     @cached_property
     def longest(self) -> int:

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ...compiler.automaton.recogniser import DEAD
-from ...compiler.vocabulary.trie import TrieNode
+from ...compiler.vocabulary.trie import ROOT, Forest, Node
 
 if TYPE_CHECKING:
     from .automaton import MaskAutomaton, Row
@@ -39,13 +38,13 @@ class MemoryRows:
         """A walk begins that has not forgotten anything yet."""
         self.suspects = None
 
-    def forget(self, node: TrieNode, cell: int) -> int:
+    def forget(self, node: Node, cell: int) -> int:
         """The continuation to walk on with below a node of the trie, in place of `cell`."""
         remembering = self._automaton.core.remembering
         if self.suspects is None:
             self.suspects = []
         for rest in remembering.rests(cell):
-            _along(node, rest, self.suspects)
+            _along(self._automaton.vocabulary.forest, node, rest, self.suspects)
         return remembering.forget(cell)
 
     def inside_row(self, cell: int) -> Row:
@@ -56,7 +55,7 @@ class MemoryRows:
         base = automaton.cell_row(forgotten)
         suspects = list(self._passed_on.get(forgotten, ()))
         for rest in remembering.rests(cell):
-            _along(automaton.vocabulary.trie.root, rest, suspects)
+            _along(automaton.vocabulary.forest, ROOT, rest, suspects)
         row = self._settle(cell, base, suspects)
         if row is not base:
             automaton.keep(row)
@@ -104,25 +103,19 @@ class MemoryRows:
         return found[2]
 
     def _reads(self, cell: int, token: int) -> bool:
-        recogniser = self._automaton.recogniser
-        config = recogniser.configuration((cell,))
-        for byte in self._automaton.vocabulary.tokens[token]:
-            config = recogniser.step(config, byte)
-            if config == DEAD:
-                return False
-        return True
+        return self._automaton.reads(cell, self._automaton.vocabulary.tokens[token])
 
 
 def _has(row: Row, token: int) -> bool:
     return bool(int(row[token >> 5]) >> (token & 31) & 1)
 
 
-def _along(node: TrieNode, rest: bytes, found: list[int]) -> None:
+def _along(forest: Forest, node: Node, rest: bytes, found: list[int]) -> None:
     """Add the tokens below a node that are a beginning of `rest`, or begin with it."""
     for byte in rest:
-        child = node.children.get(byte)
+        child = forest.children(node).get(byte)
         if child is None:
             return
-        found += child.ids
+        found += forest.ids[child]
         node = child
-    found += node.trie.ids[node.low : node.high]
+    found += forest.below(node)

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...compiler.automaton.recogniser import DEAD
 from .bitmask import as_numpy
+from .states import DEAD
 
 Accept = Callable[[int, int], int]
 """(state, token) -> the state after it, or DEAD."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...compiler.vocabulary.trie import TrieNode
+from ...compiler.vocabulary.trie import ROOT, Node
 from ...compiler.vocabulary.vocabulary import Vocabulary
 
 Encode = Callable[[str], Sequence[int]]
@@ -25,18 +25,19 @@ def longest_tokens(vocabulary: Vocabulary, data: bytes, last: bool) -> list[int]
         Ids whose bytes are a prefix of `data`. Ends before the first place from which a token
         reaches beyond `data`, or where no token fits.
     """
+    forest = vocabulary.forest
     found: list[int] = []
     start = 0
     while start < len(data):
-        node: TrieNode | None = vocabulary.trie.root
+        node: Node | None = ROOT
         token = None
         here = start
         while node is not None and here < len(data):
-            node = node.children.get(data[here])
+            node = forest.children(node).get(data[here])
             here += 1
-            if node is not None and node.ids:
-                token, end = node.ids[0], here
-        if token is None or (not last and node is not None and node.size):
+            if node is not None and forest.ids[node]:
+                token, end = forest.ids[node][0], here
+        if token is None or (not last and node is not None and forest.size[node]):
             break
         found.append(token)
         start = end
@@ -94,7 +95,8 @@ def _spelled(vocabulary: Vocabulary, data: bytes, tokens: list[int]) -> list[int
 
 def _extends(vocabulary: Vocabulary, piece: bytes) -> bool:
     """Does a longer ordinary token begin like this one?"""
-    node: TrieNode | None = vocabulary.trie.root
+    forest = vocabulary.forest
+    node: Node | None = ROOT
     for byte in piece:
-        node = None if node is None else node.children.get(byte)
-    return node is not None and node.size > 0
+        node = None if node is None else forest.children(node).get(byte)
+    return node is not None and forest.size[node] > 0

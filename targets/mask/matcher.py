@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...compiler.automaton.core import TOKEN_BASE
-from ...compiler.automaton.recogniser import DEAD
 from . import drafts, jump
 from .bitmask import apply_token_bitmask_inplace, as_numpy
+from .states import DEAD, ENDED
 
 if TYPE_CHECKING:
     from .automaton import MaskAutomaton
-
-_ENDED = -1
-
-_LOCK = threading.RLock()
-"""Held while an automaton is asked: what it has not seen yet it works out and keeps, and automata
-of one vocabulary share slices."""
 
 _ENDINGS: Final = b" \"',.:;-_/\\<>(){}[]\nae019AZ"
 """Bytes to try behind forced text, where a tokenizer is asked what it would do."""
@@ -66,8 +58,7 @@ class Matcher:
         return True
 
     def _write(self, state: int, out: NDArray[np.int32]) -> None:
-        with _LOCK:
-            row = self._row(state)
+        row = self._row(state)
         words = row.shape[0]
         if out.shape[0] == words:
             out[:] = row.view(np.int32)
@@ -77,8 +68,7 @@ class Matcher:
 
     def mask_row(self) -> NDArray[np.int32]:
         """The mask as a view of the shared row: int32[ceil(V / 32)], not to be written to."""
-        with _LOCK:
-            return self._row(self._state).view(np.int32)
+        return self._row(self._state).view(np.int32)
 
     def mask_logits(self, logits: Any) -> None:
         """Set the logits of tokens that are not allowed to minus infinity, in place.
@@ -104,8 +94,7 @@ class Matcher:
 
         Once a text has ended, further end tokens are taken and change nothing: hosts run ahead.
         """
-        with _LOCK:
-            nxt = self._accept(self._state, token_id)
+        nxt = self._accept(self._state, token_id)
         if nxt == DEAD:
             return False
         self._history.append(self._state)
@@ -123,11 +112,8 @@ class Matcher:
         data = input_str.encode("utf-8") if isinstance(input_str, str) else bytes(input_str)
         after = self._state
         if data:
-            if after == _ENDED:
-                return False
-            with _LOCK:
-                after, read = self._automaton.recogniser.walk(data, after)
-            if read < len(data):
+            after = self._automaton.read(after, data)
+            if after == DEAD:
                 return False
         self._history.append(self._state)
         self._state = after
@@ -163,7 +149,7 @@ class Matcher:
 
     def is_terminated(self) -> bool:
         """Has an end token been taken?"""
-        return self._state == _ENDED
+        return self._state == ENDED
 
     @property
     def stop_token_ids(self) -> list[int]:
@@ -184,8 +170,7 @@ class Matcher:
 
     def find_jump_forward_bytes(self) -> bytes:
         """The bytes that must come next, as far as there is no choice."""
-        with _LOCK:
-            return self._automaton.forced(self._state)
+        return self._automaton.forced(self._state)
 
     def find_jump_forward_string(self) -> str:
         """The same as text, cut before a character that is not whole."""
@@ -203,18 +188,14 @@ class Matcher:
                 the model's tokenizer writes the text.
         """
         automaton = self._automaton
-        with _LOCK:
-            data = automaton.forced(self._state)
-            if not data:
-                return []
-            recogniser = automaton.recogniser
-            after, _ = recogniser.walk(data, self._state)
-            follow = [(a, min(b, TOKEN_BASE - 1)) for a, b in recogniser.next_bytes(after)]
-            follow = [(low, high) for low, high in follow if low < TOKEN_BASE]
-            if encode is None:
-                return jump.longest_tokens(automaton.vocabulary, data, last=not follow)
-        endings = {bytes([low]) for low, _ in follow}
-        endings |= {bytes([b]) for b in _ENDINGS for low, high in follow if low <= b <= high}
+        data = automaton.forced(self._state)
+        if not data:
+            return []
+        follow = automaton.next_bytes(automaton.read(self._state, data))
+        if encode is None:
+            return jump.longest_tokens(automaton.vocabulary, data, last=not follow)
+        # The least byte of each run that may follow, and those that tokens often go on with.
+        endings = {bytes([b]) for b in follow if b in _ENDINGS or b - 1 not in follow}
         return jump.encoded_tokens(automaton.vocabulary, data, encode, sorted(endings))
 
     # Speculative decoding ---------------------------------------------------------------------
@@ -234,8 +215,7 @@ class Matcher:
         Raises:
             ValueError: too few rows or words.
         """
-        with _LOCK:
-            return drafts.fill_run(self._state, tokens, bitmask, self._accept, self._write)
+        return drafts.fill_run(self._state, tokens, bitmask, self._accept, self._write)
 
     def traverse_draft_tree(
         self,
@@ -265,10 +245,9 @@ class Matcher:
             ValueError: lengths that do not fit, or links that lead nowhere or in a circle.
         """
         tree = (retrieve_next_token, retrieve_next_sibling, draft_tokens)
-        with _LOCK:
-            return drafts.fill_tree(
-                self._state, tree, token_bitmask, self._accept, self._write, _ENDED, time_threshold
-            )
+        return drafts.fill_tree(
+            self._state, tree, token_bitmask, self._accept, self._write, ENDED, time_threshold
+        )
 
 
 def fill_next_token_bitmask_batch(

@@ -12,6 +12,7 @@ import pytest
 import calligram
 from calligram.compiler.spec_loader import shipped_ids
 from calligram.targets import mask
+from tests.token_by_token import TokenByToken
 
 TOOLS = [
     {
@@ -59,11 +60,6 @@ def vocabulary(texts: list[str], specials: list[str]) -> calligram.Vocabulary:
     return calligram.Vocabulary(tokens, special_ids=special, eos_ids=[len(tokens) - 1])
 
 
-def brute(automaton: mask.MaskAutomaton, matcher: mask.Matcher) -> list[int]:
-    """The tokens that a copy of the matcher accepts."""
-    return [i for i in range(len(automaton.vocabulary)) if matcher.fork().accept_token(i)]
-
-
 def filled(matcher: mask.Matcher, words: int) -> list[int]:
     row = np.full(words, -1, dtype=np.int32)
     matcher.fill_next_token_bitmask(row)
@@ -80,16 +76,21 @@ def test_masks_are_what_every_token_alone_says(
     text = grammar.render([CALL])
     known = vocabulary([text], [t.text for t in grammar.dialect.tokens])
     automaton = mask.compile(grammar, known)
+    oracle = TokenByToken(grammar.enforced, known)
     rng = random.Random(dialect)
     for _ in range(3):
         matcher = automaton.matcher()
+        state = oracle.start
         for _ in range(25):
-            allowed = brute(automaton, matcher)
+            allowed = oracle.allowed(state)
             assert filled(matcher, known.words) == allowed == matcher.allowed_tokens()
+            assert [t for t in range(len(known)) if matcher.fork().accept_token(t)] == allowed
             assert allowed, "a dead end"
             if matcher.is_terminated():
                 break
-            assert matcher.accept_token(rng.choice(allowed))
+            token = rng.choice(allowed)
+            state = oracle.step(state, token)
+            assert matcher.accept_token(token)
 
 
 def test_a_call_is_read_in_any_tokenisation_and_ends_with_the_end_token() -> None:

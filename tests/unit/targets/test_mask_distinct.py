@@ -12,10 +12,10 @@ import pytest
 
 import calligram
 from calligram import Vocabulary
-from calligram.compiler.automaton.recogniser import DEAD
 from calligram.compiler.grammar import Chars, Distinct, Grammar, Literal, Repeat, Rules, Sequence
 from calligram.targets import mask
 from tests.sampling import Sampler, dice, fuzzed
+from tests.token_by_token import TokenByToken
 
 PIECES = ['"a', 'a"', '", "', '"', '""', '"a"', '"b", "', '["', '[["', '"]', '"]]', ', "', ', ',
           '1, 1', '1, ', ', 1', '11', '1', '12, 1', '[1', '], [', ']], [[', '{"a"', '{"', '": ',
@@ -39,40 +39,25 @@ def _vocabulary() -> Vocabulary:
 VOCABULARY = _vocabulary()
 
 
-def stepped(automaton: mask.MaskAutomaton, state: int) -> set[int]:
-    """The tokens by stepping through each of them."""
-    recogniser = automaton.recogniser
-    allowed = set(automaton.vocabulary.eos_ids) if recogniser.accepting(state) else set()
-    for token, data in enumerate(automaton.vocabulary.tokens):
-        if token in automaton.vocabulary.eos_ids:
-            continue
-        config = state
-        for byte in data:
-            config = recogniser.step(config, byte)
-            if config == DEAD:
-                break
-        else:
-            allowed.add(token)
-    return allowed
-
-
-def compared(automaton: mask.MaskAutomaton, text: bytes, random: Random) -> int:
+def compared(
+    automaton: mask.MaskAutomaton, oracle: TokenByToken, text: bytes, random: Random
+) -> int:
     """Walk `text` with tokens drawn at random; every mask is what stepping says."""
-    matcher = automaton.matcher()
+    matcher, state = automaton.matcher(), oracle.start
     at = 0
     masks = 0
     while True:
-        allowed = set(matcher.allowed_tokens())
-        assert allowed == stepped(automaton, matcher.state), text[:at]
+        allowed = matcher.allowed_tokens()
+        assert allowed == oracle.allowed(state), text[:at]
         assert allowed
         masks += 1
         if at == len(text):
             return masks
-        fits = [t for t in allowed if text.startswith(automaton.vocabulary.tokens[t], at)]
-        fits = [t for t in fits if t not in automaton.vocabulary.eos_ids]
-        token = random.choice(fits)
+        fits = [t for t in allowed if text.startswith(VOCABULARY.tokens[t], at)]
+        token = random.choice([t for t in fits if t not in VOCABULARY.eos_ids])
+        state = oracle.step(state, token)
         assert matcher.accept_token(token)
-        at += len(automaton.vocabulary.tokens[token])
+        at += len(VOCABULARY.tokens[token])
 
 
 SCHEMAS: dict[str, Any] = {
@@ -112,8 +97,9 @@ def test_masks_are_what_stepping_says(name: str) -> None:
     random = dice("mask distinct", name)
     sampler = Sampler(grammar.enforced.rules, random, size=24)
     automaton = mask.compile(grammar, VOCABULARY)
+    oracle = TokenByToken(grammar.enforced, VOCABULARY)
     masks = sum(
-        compared(automaton, text.encode(), random)
+        compared(automaton, oracle, text.encode(), random)
         for text in sampler.texts(grammar.enforced.start, fuzzed(2))
     )
     assert masks > 4
@@ -145,8 +131,9 @@ def test_open_keys_that_must_be_two() -> None:
     )
     random = dice("mask distinct keys")
     automaton = mask.compile(grammar, VOCABULARY)
+    oracle = TokenByToken(grammar.enforced, VOCABULARY)
     for text in Sampler(grammar.enforced.rules, random, size=20).texts(grammar.enforced.start, 6):
-        compared(automaton, text.encode(), random)
+        compared(automaton, oracle, text.encode(), random)
     assert not grammar.check('{"a": 1, "a": 2}')
     assert grammar.check('{"a": 1, "b": 2}')
 
@@ -155,8 +142,9 @@ def test_the_end_of_a_long_array_is_seen() -> None:
     letters = Repeat(Chars(((0x61, 0x62),)), 1, None)
     rules = Rules()
     node = Sequence((Literal("["), Distinct((), letters, Literal(","), 0, 2), Literal("]")))
-    automaton = mask.MaskAutomaton(Grammar(rules, node), VOCABULARY)
-    compared(automaton, b"[aab,ab]", dice("long"))
+    grammar = Grammar(rules, node)
+    automaton = mask.MaskAutomaton(grammar, VOCABULARY)
+    compared(automaton, TokenByToken(grammar, VOCABULARY), b"[aab,ab]", dice("long"))
 
 
 def test_rows_are_shared_where_nothing_is_met() -> None:

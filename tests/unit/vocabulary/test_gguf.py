@@ -11,6 +11,7 @@ import pytest
 
 from calligram import Vocabulary, VocabularyError
 from calligram.compiler.vocabulary.gguf_file import read_metadata
+from calligram.compiler.vocabulary.trie import ROOT
 from tests.gguf_writing import (
     BYTE,
     CONTROL,
@@ -218,7 +219,7 @@ def test_duplicates_empty_and_very_long_tokens_are_kept(tmp_path: Path) -> None:
     ]
     found = Vocabulary.from_gguf(write_gguf(tmp_path / "v.gguf", "gpt2", tokens, eos_token_id=4))
     assert found.ordinary == [0, 1, 3] and found.longest == 300
-    assert found.trie.root.children[ord("a")].ids == [0, 1]
+    assert found.forest.ids[found.forest.children(ROOT)[ord("a")]] == (0, 1)
 
 
 def test_ends_of_messages_are_no_ends_of_turns_where_turns_have_their_own(tmp_path: Path) -> None:

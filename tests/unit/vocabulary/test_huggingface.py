@@ -21,6 +21,7 @@ from tokenizers import (
 )
 
 from calligram import Vocabulary, VocabularyError
+from calligram.compiler.vocabulary.trie import ROOT
 
 TEXTS = [
     "The quick brown fox jumps over the lazy dog, twice.\n\tÜber Äpfel, naïve café.",
@@ -240,7 +241,7 @@ def test_holes_are_padding_and_duplicates_in_bytes_are_kept(tmp_path: Path) -> N
     found = Vocabulary.from_huggingface(path)
     assert found.padding_ids == {1, 3, 6}
     assert found.ordinary == [0, 5, 7] and found.longest == 300
-    assert found.trie.root.children[ord(" ")].ids == [0, 5]
+    assert found.forest.ids[found.forest.children(ROOT)[ord(" ")]] == (0, 5)
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_ordinary_tokens_are_sorted_as_bytes_zero_bytes_included() -> None:
     tokens = [b"b", b"a\x00", b"a", b"", b"a", b"\xff", b"<s>", b"a\x00\x00"]
     found = Vocabulary(tokens, special_ids=[6], eos_ids=[0])
     assert found.ordinary == [2, 4, 1, 7, 5]
-    assert found.trie.strings == [b"a", b"a", b"a\x00", b"a\x00\x00", b"\xff"]
+    assert found.trie.strings == (b"a", b"a", b"a\x00", b"a\x00\x00", b"\xff")
 
 
 def test_an_ordinary_token_can_be_made_an_end_and_back(gguf_file: str) -> None:

@@ -1,0 +1,347 @@
+"""What a continuation begins with, in pieces larger than a byte.
+
+:meth:`Core.expand <.core.Core.expand>` gives byte arcs. Whoever reads many bytes at once, tokens
+say, is better served by the *front*: the literals that may stand here, whole; the loops (a string's
+content, white space, digits), each as one thing; and byte arcs only for what is left.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final, NamedTuple, TypeAlias
+
+from ..grammar import Chars, Distinct, Expr, Machine, Members, RuleRef, Token, children
+from .cells import BUT, BYTES, END, MEMBER, MEMBERS, REGULAR, REPEAT
+from .core import TOKEN_BASE, Arc, Core, Event, Pending
+from .distinct import INSIDE
+from .liveness import liveness
+from .utf8 import byte_sequences
+
+_WIDE: Final = 4
+"""Characters that an item must be able to be for its repetition to count as a loop."""
+
+
+ByteSet: TypeAlias = int
+"""Bit b is byte b."""
+
+
+class LiteralFront(NamedTuple):
+    """A text that comes next, and the continuation behind it.
+
+    data, at: the literal and how much of it lies behind already; rest: ``data[at:]``.
+    """
+
+    rest: bytes
+    data: bytes
+    at: int
+    tail: int
+
+
+class Loop(NamedTuple):
+    """A place inside a loop that no byte can both go on in and leave.
+
+    body: what is repeated, an expression; or the machine that is walked.
+    number: that of the expression in the core.
+    state: the machine's state; 0 for an expression.
+    need, left: items (a machine's counts) still wanted, and allowed (None: any number).
+    tail: the continuation behind the loop.
+    around: the bytes that go on in the loop here.
+    item: inside an item that is remembered but whose text is unknown: the continuation of this
+        place, and the loop of the item itself. None elsewhere.
+    but: in a text that may yet become an excluded one: the number of its expression, and the node
+        in the trie of the excluded texts. `number` is that of the text without excluded ones.
+    closed: an excluded text ends here.
+    """
+
+    body: Expr | Machine
+    number: int
+    state: int
+    need: int
+    left: int | None
+    tail: int
+    around: ByteSet
+    item: tuple[int, Loop] | None = None
+    but: tuple[int, int] | None = None
+    closed: bool = False
+
+
+class Front(NamedTuple):
+    """All that a continuation may begin with, and whether it may end.
+
+    What may follow a loop that can be left at once is among it.
+    """
+
+    literals: tuple[LiteralFront, ...]
+    loops: tuple[Loop, ...]
+    arcs: tuple[tuple[int, int, int], ...]
+    final: bool
+
+
+class Fronts:
+    """The fronts of one core's continuations, made when first asked for."""
+
+    def __init__(self, core: Core) -> None:
+        self.core = core
+        self.known: dict[int, Front] = {END: Front((), (), (), True)}
+        self._loops: dict[int, Loop | None] = {}
+        self._firsts: dict[int, ByteSet] = {}
+        self._around: dict[int, ByteSet] = {}
+        self._items: dict[int, bool] = {}
+
+    def front(self, cell: int) -> Front:
+        """What the continuation begins with."""
+        found = self.known.get(cell)
+        if found is None:
+            found = self.known[cell] = self._front(cell)
+        return found
+
+    def _front(self, cell: int) -> Front:
+        core = self.core
+        literals: list[LiteralFront] = []
+        loops: list[Loop] = []
+        plain: list[tuple[int, int, int]] = []
+        arcs: list[Arc] = []
+        final = False
+        seen: set[int] = set()
+        stack: Pending = [(cell, ())]
+        nothing: tuple[Event, ...] = ()
+        while stack:
+            here = stack.pop()[0]
+            if here in seen:
+                continue
+            seen.add(here)
+            if here == END:
+                final = True
+                continue
+            known = self.known.get(here)
+            if known is not None:
+                literals += known.literals
+                loops += known.loops
+                plain += known.arcs
+                final = final or known.final
+                continue
+            head, tail = core.parts(here)
+            kind = head[0]
+            if kind == BYTES:
+                _, data, at = head
+                literals.append(LiteralFront(data[at:], data, at, core.settled(tail)))
+                continue
+            if kind in (REPEAT, REGULAR, BUT, INSIDE):
+                loop = self.loop(here)
+                if loop is not None:
+                    loops.append(loop)
+                    if free(loop):
+                        stack.append((loop.tail, nothing))
+                    continue
+            core.step_into(here, nothing, arcs, stack)
+            if kind in (MEMBERS, MEMBER) and here == cell:
+                # Most of what may follow one member may follow the next one too.
+                for following, _ in stack:
+                    self.front(following)
+        plain += ((a.low, a.high, a.target) for a in arcs)
+        return Front(
+            tuple(dict.fromkeys(literals)),
+            tuple(loops if len(loops) < 2 else {_place(loop): loop for loop in loops}.values()),
+            tuple(dict.fromkeys(plain)),
+            final,
+        )
+
+    # Ends -------------------------------------------------------------------------------------
+
+    def ends(self, cell: int) -> bool:
+        """May the text end here?"""
+        return self.front(cell).final
+
+    def specials(self, cell: int) -> list[int]:
+        """The special tokens that may come next, by id."""
+        return [low - TOKEN_BASE for low, _, _ in self.front(cell).arcs if low >= TOKEN_BASE]
+
+    def step(self, cells: tuple[int, ...], byte: int) -> tuple[int, ...]:
+        """The continuations that one byte (or special token) leads to, sorted."""
+        core = self.core
+        targets = {
+            core.read(arc.target, byte)
+            for cell in cells
+            for arc in core.expand(cell).arcs
+            if arc.low <= byte <= arc.high
+        }
+        return tuple(sorted(targets))
+
+    # First bytes ------------------------------------------------------------------------------
+
+    def firsts(self, cell: int) -> ByteSet:
+        """The bytes that the continuation can begin with."""
+        found = self._firsts.get(cell)
+        if found is None:
+            found = 0
+            front = self.front(cell)
+            for literal in front.literals:
+                found |= 1 << literal.rest[0]
+            for low, high, _ in front.arcs:
+                if low < TOKEN_BASE:
+                    found |= (1 << high + 1) - (1 << low)
+            for loop in front.loops:
+                found |= loop.around
+            self._firsts[cell] = found
+        return found
+
+    def _item_firsts(self, index: int) -> ByteSet:
+        found = self._around.get(index)
+        if found is None:
+            item = self.core.continuation(self.core.exprs[index])
+            found = self._around[index] = self.firsts(item)
+        return found
+
+    # Loops ------------------------------------------------------------------------------------
+
+    def loop(self, cell: int) -> Loop | None:
+        """The loop the continuation stands in, if it is one worth treating as a whole."""
+        if cell not in self._loops:
+            self._loops[cell] = None  # While it is looked for: what is behind may lead here.
+            self._loops[cell] = self._loop(cell)
+        return self._loops[cell]
+
+    def _loop(self, cell: int) -> Loop | None:
+        core = self.core
+        head, tail = core.parts(cell)
+        if not head or head[0] not in (REPEAT, REGULAR, BUT, INSIDE):
+            return None
+        if head[0] == INSIDE:
+            return self._unknown_item(cell)
+        if head[0] == REPEAT:
+            _, index, need, left = head
+            item = core.exprs[index]
+            while isinstance(item, RuleRef):
+                item = core.rules[item.name]
+            if index not in self._items:
+                self._items[index] = _characters(item)
+            if not self._items[index]:
+                return None
+            around = leaving = self._item_firsts(index)
+            loop = Loop(item, index, 0, need, left, core.settled(tail), around)
+        else:
+            _, index, state, need, left, *but = head
+            machine = core.machine(index)
+            if not wide(machine) or not _uniform(machine, need, left):
+                return None
+            around, leaving = state_firsts(machine)[state], leaving_firsts(machine)
+            behind = core.settled(tail)
+            if but:
+                number = core.whole(index)
+                closed = core.exclusion(index).whole[but[0]]
+                known = (index, but[0])
+                loop = Loop(machine, number, state, need, left, behind, around, None, known, closed)
+            else:
+                loop = Loop(machine, index, state, need, left, behind, around)
+        return None if leaving & self.firsts(loop.tail) else loop
+
+    def _unknown_item(self, cell: int) -> Loop | None:
+        """The loop of an item whose text is unknown; its tail is the same item behind the loop."""
+        remembering = self.core.remembering
+        inner = remembering.of_unknown(cell)
+        loop = None if inner is None else self.loop(inner)
+        if loop is None:
+            return None
+        behind = remembering.on_unknown(cell, loop.tail)
+        if isinstance(loop.body, Machine):
+            around = leaving_firsts(loop.body)
+        else:
+            around = self._item_firsts(loop.number)
+        if around & self.firsts(behind):
+            return None
+        return loop._replace(tail=behind, item=(cell, loop))
+
+    def after(self, loop: Loop, state: int, count: int, text: bytes) -> int:
+        """The continuation in the same loop after `text`, which is `count` items long, in a
+        machine's `state`."""
+        need = max(loop.need - count, 0)
+        left = None if loop.left is None else loop.left - count
+        return self.at(loop, state, need, left, text)
+
+    def whole(self, loop: Loop) -> int:
+        """The continuation at the same place of the same loop without excluded texts."""
+        assert isinstance(loop.body, Machine)
+        return self.core.regular_cell(loop.number, loop.state, loop.need, loop.left, loop.tail)
+
+    def at(self, loop: Loop, state: int, need: int, left: int | None, text: bytes = b"") -> int:
+        """The continuation in the same loop after `text`, with other counts."""
+        if loop.item is not None:
+            cell, inner = loop.item
+            return self.core.remembering.on_unknown(cell, self.at(inner, state, need, left, text))
+        if loop.but is not None:
+            index, node = loop.but
+            node = self.core.exclusion(index).after(node, text.decode("utf-8"))
+            return self.core.but_cell(index, state, need, left, node, loop.tail)
+        if isinstance(loop.body, Machine):
+            return self.core.regular_cell(loop.number, state, need, left, loop.tail)
+        return self.core.repeat_cell(loop.number, need, left, loop.tail)
+
+
+def _place(loop: Loop) -> tuple[object, ...]:
+    """What tells loops apart, without comparing their bodies."""
+    item = None if loop.item is None else loop.item[0]
+    return (loop.number, loop.state, loop.need, loop.left, loop.tail, item, loop.but)
+
+
+def free(loop: Loop) -> bool:
+    """May the loop be left here?"""
+    if loop.need > 0 or loop.closed:
+        return False
+    return not isinstance(loop.body, Machine) or loop.state in loop.body.accepting
+
+
+def _characters(item: Expr) -> bool:
+    """Is the item one character of a class, perhaps with escapes, and no small choice of texts?"""
+    most = 0
+    todo = [item]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, (RuleRef, Token, Members, Distinct)):
+            return False
+        if isinstance(part, Chars):
+            most = max(most, sum(high - low + 1 for low, high in part.ranges))
+        todo += children(part)
+    return most >= _WIDE
+
+
+@lru_cache(maxsize=1024)
+def wide(machine: Machine) -> bool:
+    """Can some state of the machine read many characters?"""
+    return any(sum(high - low + 1 for low, high, _, _ in row) >= 20 for row in machine.transitions)
+
+
+@lru_cache(maxsize=1024)
+def state_firsts(machine: Machine) -> tuple[ByteSet, ...]:
+    """The first bytes of what each state of the machine reads."""
+    return tuple(_row_firsts(row) for row in machine.transitions)
+
+
+def _row_firsts(row: tuple[tuple[int, int, int, int], ...]) -> ByteSet:
+    found = 0
+    for low, high, _, _ in row:
+        if high < 0x80:
+            found |= (1 << high + 1) - (1 << low)
+        else:
+            for sequence in byte_sequences(((low, high),)):
+                first = sequence[0]
+                found |= (1 << first[1] + 1) - (1 << first[0])
+    return found
+
+
+@lru_cache(maxsize=1024)
+def leaving_firsts(machine: Machine) -> ByteSet:
+    """The first bytes of all that the machine reads from where it may end."""
+    firsts = state_firsts(machine)
+    found = 0
+    for state in machine.accepting:
+        found |= firsts[state]
+    return found
+
+
+def _uniform(machine: Machine, need: int, left: int | None) -> bool:
+    """Does a window of counts ask for no more than a distance to the end and a number of counts?
+
+    It does where no counts are wanted: then a place is alive if the shortest way to the end has
+    room. Where some are, words must be able to grow from every state.
+    """
+    return need <= 0 or (left is None and liveness(machine).is_endless)

@@ -1,0 +1,323 @@
+"""Loops as byte automata: what a string's content, digits or a pattern do with each byte.
+
+A table is shared by all grammars of a vocabulary: machines are told apart by what they are, not by
+who they are.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from itertools import count
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..automaton.liveness import liveness
+from ..automaton.recogniser import DEAD, Recogniser
+from ..automaton.utf8 import byte_sequences
+from ..grammar import Expr, Machine, Rules
+from ..grammar import Sequence as InOrder
+
+NONE: Final = -1
+MAX_STATES: Final = 30_000
+MAX_ITEM_STATES: Final = 64
+MAX_PART: Final = 64
+
+Way: TypeAlias = tuple[tuple[tuple[int, int], ...], int, int]
+"""What is left of a character's bytes, the state behind it, what it counts."""
+
+Structure: TypeAlias = tuple[tuple[tuple[tuple[int, int, int, int], ...], ...], frozenset[int]]
+
+
+class LoopTable:
+    """A loop as a byte automaton.
+
+    Attributes:
+        table: int16[states, 256], the next state; -1: the byte breaks off.
+        gain: uint8[states, 256]; 1 where the byte completes an item, or a count of the machine.
+        free: bool[states]; whether the loop may be left in a state.
+        short: int32[states]; items that must at least be completed before the loop may be left.
+        places: states up to here stand between two items; the others are inside one. A machine's
+            states keep their numbers.
+        number: one of its own.
+    """
+
+    _numbers = count()
+
+    def __init__(
+        self,
+        table: NDArray[np.int16],
+        gain: NDArray[np.uint8],
+        free: NDArray[np.bool_],
+        short: NDArray[np.int32],
+        places: int,
+    ) -> None:
+        self.table = table
+        self.gain = gain
+        self.free = free
+        self.short = short
+        self.places = places
+        self.number = next(self._numbers)
+        self._circles: dict[int, tuple[int, bool, bool]] = {}
+
+    @cached_property
+    def steps(self) -> array[int]:
+        """The table for plain Python, at ``256 * state + byte``: twice the next state, plus the
+        gain; -1 breaks off."""
+        merged = np.where(self.table < 0, NONE, self.table.astype(np.int32) * 2 + self.gain)
+        return array("i", merged.astype(np.int32).tobytes())
+
+    def circle(self, state: int) -> tuple[int, bool, bool]:
+        """The characters that lead from a state back to it: the ASCII ones as a set of bits,
+        whether all the others are among them, and whether they count."""
+        found = self._circles.get(state)
+        if found is None:
+            found = self._circles[state] = self._circle(state)
+        return found
+
+    def _circle(self, state: int) -> tuple[int, bool, bool]:
+        row, gains = self.table[state, :0x80], self.gain[state, :0x80]
+        back = row == state
+        counts = bool(back.any() and gains[back][0])
+        back &= gains == counts
+        ascii_bytes = sum(1 << int(b) for b in np.flatnonzero(back))
+        return ascii_bytes, self._all_beyond(state, counts), counts
+
+    def _all_beyond(self, state: int, counts: bool) -> bool:
+        """Do all characters beyond ASCII lead back to the state, and count or not?"""
+        for sequence in byte_sequences(((0x80, 0xD7FF), (0xE000, 0x10FFFF))):
+            here = {state}
+            for low, high in sequence[:-1]:
+                inside = self.table[sorted(here), low : high + 1]
+                gained = self.gain[sorted(here), low : high + 1]
+                if (inside < 0).any() or gained.any():
+                    return False
+                here = set(np.unique(inside).tolist())
+            low, high = sequence[-1]
+            last = self.table[sorted(here), low : high + 1]
+            gained = self.gain[sorted(here), low : high + 1]
+            if (last != state).any() or (gained != counts).any():
+                return False
+        return True
+
+    @cached_property
+    def free_list(self) -> list[bool]:
+        """`free` for plain Python."""
+        free: list[bool] = self.free.tolist()
+        return free
+
+    @cached_property
+    def short_list(self) -> list[int]:
+        """`short` for plain Python."""
+        short: list[int] = self.short.tolist()
+        return short
+
+
+def item_table(rules: Rules, item: Expr) -> LoopTable | None:
+    """The automaton of texts of whole items; None where an item begins like another one, or
+    takes many states."""
+    # One item and the end: an item's end is the state that accepts.
+    recogniser = Recogniser(rules, InOrder((item,)))
+    order = {recogniser.start: 0}
+    queue = [recogniser.start]
+    rows: list[list[int]] = []
+    for config in queue:
+        row = [NONE] * 256
+        for low, high in recogniser.next_bytes(config):
+            for byte in range(low, min(high, 255) + 1):
+                target = recogniser.step(config, byte)
+                if target == DEAD:
+                    continue
+                if recogniser.accepting(target):
+                    if not recogniser.at_end(target):
+                        return None
+                    row[byte] = 0
+                    continue
+                if target not in order:
+                    if len(order) >= MAX_ITEM_STATES:
+                        return None
+                    order[target] = len(order)
+                    queue.append(target)
+                row[byte] = order[target]
+        rows.append(row)
+    table = np.asarray(rows, dtype=np.int16)
+    free = np.zeros(len(rows), dtype=bool)
+    free[0] = True
+    short = np.ones(len(rows), dtype=np.int32)
+    short[0] = 0
+    return LoopTable(table, (table == 0).astype(np.uint8), free, short, 1)
+
+
+def machine_table(machine: Machine) -> LoopTable | None:
+    """The byte automaton of a machine over code points; None if it has too many states."""
+    made = _Bytes(len(machine.transitions))
+    for state, row in enumerate(machine.transitions):
+        made.read(state, row)
+        if len(made.rows) > MAX_STATES:
+            return None
+    if not made.finish():
+        return None
+    size = len(made.rows)
+    free = np.zeros(size, dtype=bool)
+    free[sorted(machine.accepting)] = True
+    shortest = _shortest(machine)
+    shortest += [min(counts + shortest[target] for _, target, counts in w) for w in made.inner]
+    gain = np.frombuffer(b"".join(made.gains), dtype=np.uint8).reshape(size, 256)
+    table = np.frombuffer(b"".join(made.rows), dtype=np.int16).reshape(size, 256)
+    return LoopTable(
+        table, gain, free, np.asarray(shortest, dtype=np.int32), len(machine.transitions)
+    )
+
+
+_NO_ROW: Final = array("h", [NONE]) * 256
+
+
+class _Bytes:
+    """Rows of bytes for the states of a machine, and for the places inside its characters."""
+
+    def __init__(self, size: int) -> None:
+        self.rows = [_NO_ROW[:] for _ in range(size)]
+        self.gains = [bytearray(256) for _ in range(size)]
+        self.inner: list[tuple[Way, ...]] = []
+        self._known: dict[tuple[Way, ...], int] = {}
+        # What lies beyond ASCII is alike in most states.
+        self._beyond: dict[tuple[tuple[int, int, int, int], ...], tuple[array[int], bytes]] = {}
+
+    def read(self, state: int, row: tuple[tuple[int, int, int, int], ...]) -> None:
+        """The bytes that a state of the machine reads."""
+        targets, gains = self.rows[state], self.gains[state]
+        for low, high, target, counts in row:
+            if low < 0x80:
+                end = min(high, 0x7F) + 1
+                targets[low:end] = array("h", [target]) * (end - low)
+                if counts:
+                    gains[low:end] = b"\1" * (end - low)
+        beyond = tuple((max(a, 0x80), b, t, counts) for a, b, t, counts in row if b >= 0x80)
+        if beyond:
+            known = self._beyond.get(beyond)
+            if known is None:
+                ways: list[Way] = []
+                for low, high, target, counts in beyond:
+                    sequences = byte_sequences(((low, high),))
+                    ways += ((tuple(sequence), target, counts) for sequence in sequences)
+                self._lead(state, ways)
+                self._beyond[beyond] = targets[0x80:], bytes(gains[0x80:])
+            else:
+                targets[0x80:], gains[0x80:] = known
+
+    def finish(self) -> bool:
+        """The bytes of all the places inside characters; False if they are too many."""
+        done = 0
+        while done < len(self.inner):
+            self._lead(len(self.rows) - len(self.inner) + done, self.inner[done])
+            done += 1
+            if len(self.rows) > MAX_STATES:
+                return False
+        return True
+
+    def _lead(self, state: int, ways: Iterable[Way]) -> None:
+        """Where the next byte of each way leads."""
+        after: dict[int, list[Way]] = {}
+        for ahead, target, counts in ways:
+            way = (ahead[1:], target, counts)
+            for byte in range(ahead[0][0], ahead[0][1] + 1):
+                after.setdefault(byte, []).append(way)
+        for byte, found in after.items():
+            rest, target, counts = found[0]
+            if not rest:
+                self.rows[state][byte] = target
+                self.gains[state][byte] = counts
+            else:
+                self.rows[state][byte] = self._inside(tuple(found))
+
+    def _inside(self, ways: tuple[Way, ...]) -> int:
+        known = self._known.get(ways)
+        if known is None:
+            known = self._known[ways] = len(self.rows)
+            self.inner.append(ways)
+            self.rows.append(_NO_ROW[:])
+            self.gains.append(bytearray(256))
+        return known
+
+
+def _shortest(machine: Machine) -> list[int]:
+    """The fewest counts from each state to an accepting one."""
+    return [liveness(machine).shortest(state) for state in range(len(machine.transitions))]
+
+
+class Place(NamedTuple):
+    """A machine's state, in the table that serves it.
+
+    start: the state's number in the table; states: the machine's states by the table's numbers.
+    """
+
+    table: LoopTable
+    start: int
+    states: Sequence[int]
+
+
+class Tables:
+    """The tables of machines and items that a vocabulary has met, at most `most` of them."""
+
+    def __init__(self, most: int = 2048) -> None:
+        self._most = most
+        self._known: dict[Structure | Expr, LoopTable | None] = {}
+
+    def place(self, machine: Machine, state: int) -> Place | None:
+        """Where a machine's state is found; None if its table would be too large.
+
+        What a state can reach is often a small machine of its own, which many machines hold.
+        """
+        part = reachable(machine, state, MAX_PART)
+        if part is not None:
+            number = {s: n for n, s in enumerate(part)}
+            rows = tuple(
+                tuple((a, b, number[t], counts) for a, b, t, counts in machine.transitions[s])
+                for s in part
+            )
+            accepting = frozenset(number[s] for s in part if s in machine.accepting)
+            machine = Machine(rows, accepting)
+        table = self._machine(machine)
+        if table is None:
+            return None
+        if part is None:
+            return Place(table, state, range(len(machine.transitions)))
+        return Place(table, 0, part)
+
+    def _machine(self, machine: Machine) -> LoopTable | None:
+        key = (machine.transitions, machine.accepting)
+        if key not in self._known:
+            self._add(key, machine_table(machine))
+        return self._known[key]
+
+    def item(self, rules: Rules, item: Expr) -> Place | None:
+        """The table of a repeated item, which refers to no rule."""
+        if item not in self._known:
+            self._add(item, item_table(rules, item))
+        table = self._known[item]
+        return None if table is None else Place(table, 0, (0,))
+
+    def _add(self, key: Structure | Expr, table: LoopTable | None) -> None:
+        if len(self._known) >= self._most:
+            # The oldest go first; who still uses one keeps it.
+            for old in list(self._known)[: self._most // 4]:
+                del self._known[old]
+        self._known[key] = table
+
+
+def reachable(machine: Machine, state: int, most: int) -> list[int] | None:
+    """The states that `state` leads to, itself first, in order; None if they are more than
+    `most`."""
+    found = [state]
+    known = {state}
+    for here in found:
+        for _, _, target, _ in machine.transitions[here]:
+            if target not in known:
+                known.add(target)
+                found.append(target)
+                if len(found) > most:
+                    return None
+    return found
