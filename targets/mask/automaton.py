@@ -56,8 +56,8 @@ class MaskAutomaton:
             vocabulary.prepare()
         self._configs: list[tuple[int, ...]] = [()]
         self._index: dict[tuple[int, ...], int] = {(): DEAD}
-        self._tokens: list[dict[int, int]] = [{}]
-        self._rows: dict[int, Row] = {}
+        self.known_tokens: list[dict[int, int]] = [{}]
+        self.known_rows: dict[int, NDArray[np.int32]] = {}
         self._cell_rows: dict[int, Row] = {}
         self._row_bytes = 0
         self._end_row = np.zeros(vocabulary.words, dtype=np.uint32)
@@ -78,7 +78,7 @@ class MaskAutomaton:
                 )
             found = len(self._configs)
             self._configs.append(cells)
-            self._tokens.append({})
+            self.known_tokens.append({})
             self._index[cells] = found
         return found
 
@@ -88,15 +88,15 @@ class MaskAutomaton:
 
     # Masks ------------------------------------------------------------------------------------
 
-    def row(self, state: int) -> Row:
-        """The packed mask of a state: uint32[ceil(V / 32)], read-only, shared."""
-        found = self._rows.get(state)
+    def row(self, state: int) -> NDArray[np.int32]:
+        """The packed mask of a state: int32[ceil(V / 32)], read-only, shared."""
+        found = self.known_rows.get(state)
         if found is None:
             with self._lock:
                 on = gc.isenabled()
                 gc.disable()
                 try:
-                    found = self._rows[state] = self._make_row(state)
+                    found = self.known_rows[state] = self._make_row(state).view(np.int32)
                 finally:
                     if on:
                         gc.enable()
@@ -119,7 +119,7 @@ class MaskAutomaton:
         row.flags.writeable = False
         self._row_bytes += row.nbytes
         if self._row_bytes > MAX_ROW_BYTES:
-            self._rows.clear()
+            self.known_rows.clear()
             self._cell_rows.clear()
             self._walker.forget()
             self._row_bytes = row.nbytes
@@ -170,7 +170,7 @@ class MaskAutomaton:
         if state == ENDED:
             # Hosts that run ahead go on past the end; more ends change nothing.
             return ENDED if token in self._eos else DEAD
-        row = self._tokens[state]
+        row = self.known_tokens[state]
         found = row.get(token)
         if found is None:
             with self._lock:

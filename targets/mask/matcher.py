@@ -26,14 +26,15 @@ class Matcher:
     threads at once.
     """
 
-    __slots__ = ("_accept", "_automaton", "_history", "_row", "_state")
+    __slots__ = ("_automaton", "_history", "_rows", "_state", "_tokens")
 
     def __init__(self, automaton: MaskAutomaton) -> None:
         self._automaton = automaton
         self._state = automaton.start
         self._history: list[int] = []
-        self._row = automaton.row
-        self._accept = automaton.accept
+        # Read directly, as this is done for each token of each sequence.
+        self._rows = automaton.known_rows
+        self._tokens = automaton.known_tokens
 
     # Masks ------------------------------------------------------------------------------------
 
@@ -58,17 +59,20 @@ class Matcher:
         return True
 
     def _write(self, state: int, out: NDArray[np.int32]) -> None:
-        row = self._row(state)
+        row = self._rows.get(state)
+        if row is None:
+            row = self._automaton.row(state)
         words = row.shape[0]
         if out.shape[0] == words:
-            out[:] = row.view(np.int32)
+            out[:] = row
         else:
-            out[:words] = row.view(np.int32)
+            out[:words] = row
             out[words:] = 0
 
     def mask_row(self) -> NDArray[np.int32]:
         """The mask as a view of the shared row: int32[ceil(V / 32)], not to be written to."""
-        return self._row(self._state).view(np.int32)
+        row = self._rows.get(self._state)
+        return self._automaton.row(self._state) if row is None else row
 
     def mask_logits(self, logits: Any) -> None:
         """Set the logits of tokens that are not allowed to minus infinity, in place.
@@ -94,10 +98,13 @@ class Matcher:
 
         Once a text has ended, further end tokens are taken and change nothing: hosts run ahead.
         """
-        nxt = self._accept(self._state, token_id)
+        state = self._state
+        nxt = None if state == ENDED else self._tokens[state].get(token_id)
+        if nxt is None:
+            nxt = self._automaton.accept(state, token_id)
         if nxt == DEAD:
             return False
-        self._history.append(self._state)
+        self._history.append(state)
         self._state = nxt
         return True
 
@@ -215,7 +222,7 @@ class Matcher:
         Raises:
             ValueError: too few rows or words.
         """
-        return drafts.fill_run(self._state, tokens, bitmask, self._accept, self._write)
+        return drafts.fill_run(self._state, tokens, bitmask, self._automaton.accept, self._write)
 
     def traverse_draft_tree(
         self,
@@ -245,8 +252,9 @@ class Matcher:
             ValueError: lengths that do not fit, or links that lead nowhere or in a circle.
         """
         tree = (retrieve_next_token, retrieve_next_sibling, draft_tokens)
+        accept = self._automaton.accept
         return drafts.fill_tree(
-            self._state, tree, token_bitmask, self._accept, self._write, ENDED, time_threshold
+            self._state, tree, token_bitmask, accept, self._write, ENDED, time_threshold
         )
 
 
@@ -263,5 +271,12 @@ def fill_next_token_bitmask_batch(
     """
     rows = range(len(matchers)) if indices is None else indices
     bitmask = as_numpy(bitmask)
+    if indices is None and matchers and bitmask.flags.c_contiguous:
+        masks = [matcher.mask_row() for matcher in matchers]
+        if bitmask.shape == (len(masks), masks[0].size) and bitmask.dtype == np.int32:
+            # One copy of all rows; automata over other vocabularies have rows of another size.
+            if all(mask.size == masks[0].size for mask in masks):
+                np.concatenate(masks, out=bitmask.reshape(-1))
+                return
     for index, matcher in zip(rows, matchers, strict=True):
         matcher.fill_next_token_bitmask(bitmask, index)
