@@ -306,8 +306,8 @@ def _characters(item: Expr) -> bool:
 
 @lru_cache(maxsize=1024)
 def wide(machine: Machine) -> bool:
-    """Can some state of the machine read many characters?"""
-    return any(sum(high - low + 1 for low, high, _, _ in row) >= 20 for row in machine.transitions)
+    """Can some state of the machine read many characters, digits at least?"""
+    return any(sum(high - low + 1 for low, high, _, _ in row) >= 10 for row in machine.transitions)
 
 
 @lru_cache(maxsize=1024)

@@ -14,6 +14,13 @@ FEW: Final = 64
 """Up to so many tokens plain Python is quicker than numpy."""
 
 
+_NARROW: Final = 40
+"""First bytes up to which tokens are found by the trie's ranges, not by looking at all."""
+
+_BULK: Final = 4096
+"""Tokens from which on looking at their bytes as sets pays."""
+
+
 class Run(NamedTuple):
     """What became of the tokens.
 
@@ -74,7 +81,11 @@ def _run_few(forest: Forest, node: Node, loop: LoopTable, start: int) -> Run:
 
 
 class _Many:
-    """All tokens at once, byte by byte; those that just go around in the loop are told before."""
+    """Many tokens at once, byte by byte; those that just go around in the loop are told before.
+
+    Only the tokens whose first byte goes on in the loop are looked at; arrays are as long as these
+    are many, and ``which`` has their places below the node.
+    """
 
     def __init__(
         self, forest: Forest, node: Node, loop: LoopTable, start: int, costs: bool
@@ -82,22 +93,42 @@ class _Many:
         self.loop, self.start, self.costs = loop, start, costs
         self.trie = forest.trie[node]
         self.low, self.high, self.depth = forest.low[node], forest.high[node], forest.depth[node]
-        offsets = self.trie.offsets[self.low : self.high]
-        self.offsets = offsets
-        first = self.trie.data[offsets + self.depth]
-        self.state: NDArray[np.int16] = loop.table[start].take(first)
-        self.count: NDArray[np.int32] = loop.gain[start].take(first).astype(np.int32)
+        self.all = slice(self.low, self.high)
+        row, gains = loop.table[start], loop.gain[start]
+        if np.count_nonzero(row >= 0) <= _NARROW:
+            # The ranges of the children, where these are a few.
+            parts: list[NDArray[np.int64]] = []
+            states: list[NDArray[np.int16]] = []
+            counts: list[NDArray[np.int32]] = []
+            for byte, child in forest.children(node).items():
+                if row[byte] >= 0:
+                    size = forest.high[child] - forest.first[child]
+                    parts.append(np.arange(size) + (forest.first[child] - self.low))
+                    states.append(np.full(size, row[byte], dtype=np.int16))
+                    counts.append(np.full(size, gains[byte], dtype=np.int32))
+            nothing = np.zeros(0, dtype=np.int64)
+            self.which = np.concatenate(parts) if parts else nothing
+            self.state = np.concatenate(states) if states else nothing.astype(np.int16)
+            self.count = np.concatenate(counts) if counts else nothing.astype(np.int32)
+        else:
+            first = self.trie.data[self.trie.offsets[self.all] + self.depth]
+            state = row.take(first)
+            self.which = np.flatnonzero(state >= 0)
+            self.state = state[self.which]
+            self.count = gains.take(first[self.which]).astype(np.int32)
+        self.offsets = self.trie.offsets[self.all][self.which]
+        self.sizes = self.trie.sizes[self.all][self.which]
 
     def run(self) -> Run:
         state, count, offsets, data = self.state, self.count, self.offsets, self.trie.data
-        sizes = self.trie.sizes[self.low : self.high]
+        sizes = self.sizes
         table, gain = self.loop.table.reshape(-1), self.loop.gain.reshape(-1)
         free = self.loop.free
         left: list[NDArray[np.int64]] = []
         stops: list[NDArray[np.int64]] = []
-        alive = np.flatnonzero(state >= 0)
-        if not self.depth:
-            alive = self._settle(alive)
+        alive = np.arange(state.size)
+        if not self.depth and state.size > _BULK:
+            alive = self._settle()
         depth = self.depth + 1
         while True:
             alive = alive[sizes[alive] > depth]
@@ -120,32 +151,37 @@ class _Many:
         stays = state >= 0
         outside = np.concatenate(left) if left else np.zeros(0, dtype=np.int64)
         return Run(
-            self.trie.id_array[self.low : self.high][stays],
+            self.trie.id_array[self.all][self.which[stays]],
             count[stays] + self.loop.short[state[stays]] if self.costs else None,
-            outside,
+            self.which[outside],
             np.concatenate(stops) if stops else np.zeros(0, dtype=np.int64),
             count[outside],
         )
 
-    def _settle(self, alive: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _settle(self) -> NDArray[np.int64]:
         """After the first byte of whole tokens: settle those that go around from there to their
         end, and give the others."""
-        state, count, low, high = self.state, self.count, self.low, self.high
-        known = self.trie.bytes
-        done = np.zeros(high - low, dtype=bool)
-        widths = np.bincount(state[alive])
+        state, count = self.state, self.count
+        known, which = self.trie.bytes, self.which
+        done = np.zeros(state.size, dtype=bool)
+        widths = np.bincount(state)
         for target in np.flatnonzero(widths > FEW).tolist():
             ascii_bytes, beyond, gains = self.loop.circle(target)
             if ascii_bytes:
-                around = known.within(low, high, ascii_bytes, beyond) & (state == target)
+                around = known.within(self.low, self.high, ascii_bytes, beyond)[which]
+                around &= state == target
                 done |= around
                 if gains and self.costs:
-                    count += np.where(around, known.characters[low:high] - 1, 0)
+                    characters = known.characters[self.all][which]
+                    count += np.where(around, characters - 1, 0).astype(np.int32)
         ascii_bytes, beyond, gains = self.loop.circle(self.start)
         if beyond:
             # Characters of several bytes that lead back to the start.
-            around = known.within(low, high, ascii_bytes, beyond) & (state >= 0) & ~done
+            around = known.within(self.low, self.high, ascii_bytes, beyond)[which] & ~done
             done |= around
             state[around] = self.start
-            count[around] = known.characters[low:high][around] if gains else 0
-        return alive[~done[alive]]
+            if gains:
+                count[around] = known.characters[self.all][which[around]]
+            else:
+                count[around] = 0
+        return np.flatnonzero(~done)
