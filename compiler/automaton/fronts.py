@@ -342,6 +342,8 @@ def _uniform(machine: Machine, need: int, left: int | None) -> bool:
     """Does a window of counts ask for no more than a distance to the end and a number of counts?
 
     It does where no counts are wanted: then a place is alive if the shortest way to the end has
-    room. Where some are, words must be able to grow from every state.
+    room. Where some are, words must be able to grow from every state: without end, or count by
+    count up to the most.
     """
-    return need <= 0 or (left is None and liveness(machine).is_endless)
+    alive = liveness(machine)
+    return need <= 0 or (left is None and alive.is_endless) or alive.is_dense

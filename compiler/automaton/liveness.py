@@ -107,6 +107,16 @@ class Liveness:
         return bool(self._free) and all(self.longest(q) is None for q in range(len(self._free)))
 
     @cached_property
+    def is_dense(self) -> bool:
+        """Can every state that has a word of `k` counts have one of ``k + 1``, for all k?"""
+        k = 0
+        while self._period_start is None or k < len(self._sets):
+            if self._reach(k) & ~self._reach(k + 1):
+                return False
+            k += 1
+        return True
+
+    @cached_property
     def farthest(self) -> int:
         """At least the most counts that the shortest word of any state has."""
         covered, k = self._reach(0), 0

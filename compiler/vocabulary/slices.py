@@ -23,9 +23,6 @@ from .trie import Forest, Node, TokenTrie
 _LISTED: Final = 64
 """Up to so many ids are kept as such, more as a mask."""
 
-_KEPT: Final = 4096
-"""Up to so many tokens their costs are kept, once they are known."""
-
 
 class Slice:
     """The tokens below a trie node, seen from inside a loop.
@@ -111,9 +108,8 @@ class Slice:
             return self._costs
         made = run(self._forest, self._node, self._loop, self._start, costs=True)
         assert made.costs is not None
-        if made.inside.size <= _KEPT:
-            self._costs = made.inside, made.costs
-        return made.inside, made.costs
+        self._costs = made.inside, made.costs
+        return self._costs
 
     def exits(self, byte: int, need: int, limit: int | None) -> Node | None:
         """The trie of what is left of the tokens that leave with `byte`, after `need` to `limit`

@@ -79,3 +79,17 @@ def test_windows_of_an_even_count(low: int, high: int | None, alive: bool) -> No
 
 def test_one_machine_has_one_liveness() -> None:
     assert liveness(EVEN) is liveness(EVEN)
+
+
+@given(machines())
+def test_what_is_said_of_all_states_is_what_brute_force_finds(machine: Machine) -> None:
+    found = Liveness(machine)
+    size = len(machine.transitions)
+    counts = [exact_counts(machine, state, 80) for state in range(size)]
+    assert found.is_endless == all(any(c > 40 for c in some) for some in counts)
+    assert found.is_dense == all(c + 1 in some for some in counts for c in some if c < 60)
+    for state in range(size):
+        if counts[state]:
+            assert found.shortest(state) == min(counts[state])
+    if all(counts):
+        assert found.farthest >= max(min(some) for some in counts)
