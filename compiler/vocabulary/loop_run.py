@@ -159,29 +159,22 @@ class _Many:
         )
 
     def _settle(self) -> NDArray[np.int64]:
-        """After the first byte of whole tokens: settle those that go around from there to their
-        end, and give the others."""
+        """Settle the whole tokens that go around from their second character to their end, and
+        give the others."""
         state, count = self.state, self.count
         known, which = self.trie.bytes, self.which
+        targets, gains = self.loop.characters(self.start)
+        first = self.trie.data[self.offsets]
+        behind = targets[first]
         done = np.zeros(state.size, dtype=bool)
-        widths = np.bincount(state)
+        widths = np.bincount(behind[behind >= 0])
         for target in np.flatnonzero(widths > FEW).tolist():
-            ascii_bytes, beyond, gains = self.loop.circle(target)
-            if ascii_bytes:
-                around = known.within(self.low, self.high, ascii_bytes, beyond)[which]
-                around &= state == target
-                done |= around
-                if gains and self.costs:
-                    characters = known.characters[self.all][which]
-                    count += np.where(around, characters - 1, 0).astype(np.int32)
-        ascii_bytes, beyond, gains = self.loop.circle(self.start)
-        if beyond:
-            # Characters of several bytes that lead back to the start.
-            around = known.within(self.low, self.high, ascii_bytes, beyond)[which] & ~done
+            characters, counts = self.loop.circle(target)
+            around = known.within(self.low, self.high, characters)[which]
+            around &= behind == target
             done |= around
-            state[around] = self.start
-            if gains:
-                count[around] = known.characters[self.all][which[around]]
-            else:
-                count[around] = 0
+            if self.costs:
+                more = known.characters[self.all][which[around]] - 1
+                count[around] = gains[first[around]] + counts * more
+        state[done] = behind[done]
         return np.flatnonzero(~done)

@@ -61,7 +61,8 @@ class LoopTable:
         self.short = short
         self.places = places
         self.number = next(self._numbers)
-        self._circles: dict[int, tuple[int, bool, bool]] = {}
+        self._circles: dict[int, tuple[int, int]] = {}
+        self._characters: dict[int, tuple[NDArray[np.int16], NDArray[np.uint8]]] = {}
 
     @cached_property
     def steps(self) -> array[int]:
@@ -70,38 +71,60 @@ class LoopTable:
         merged = np.where(self.table < 0, NONE, self.table.astype(np.int32) * 2 + self.gain)
         return array("i", merged.astype(np.int32).tobytes())
 
-    def circle(self, state: int) -> tuple[int, bool, bool]:
-        """The characters that lead from a state back to it: the ASCII ones as a set of bits,
-        whether all the others are among them, and whether they count."""
-        found = self._circles.get(state)
+    def characters(self, state: int) -> tuple[NDArray[np.int16], NDArray[np.uint8]]:
+        """Where whole characters lead from a state, and whether they count, by first byte.
+
+        NONE where characters that begin with the byte lead to different states, or nowhere.
+
+        Returns:
+            int16[256] and uint8[256].
+        """
+        found = self._characters.get(state)
         if found is None:
-            found = self._circles[state] = self._circle(state)
+            found = self._characters[state] = self._find_characters(state)
         return found
 
-    def _circle(self, state: int) -> tuple[int, bool, bool]:
-        row, gains = self.table[state, :0x80], self.gain[state, :0x80]
-        back = row == state
-        counts = bool(back.any() and gains[back][0])
-        back &= gains == counts
-        ascii_bytes = sum(1 << int(b) for b in np.flatnonzero(back))
-        return ascii_bytes, self._all_beyond(state, counts), counts
+    def _find_characters(self, state: int) -> tuple[NDArray[np.int16], NDArray[np.uint8]]:
+        targets = np.full(256, NONE, dtype=np.int16)
+        gains = np.zeros(256, dtype=np.uint8)
+        targets[:0x80] = self.table[state, :0x80]
+        gains[:0x80] = self.gain[state, :0x80]
+        for (first, last), *rest in byte_sequences(((0x80, 0xD7FF), (0xE000, 0x10FFFF))):
+            known: dict[int, tuple[int, int]] = {}
+            for byte in range(first, last + 1):
+                inside = int(self.table[state, byte])
+                if inside not in known:
+                    known[inside] = self._behind(inside, rest)
+                targets[byte], gains[byte] = known[inside]
+        return targets, gains
 
-    def _all_beyond(self, state: int, counts: bool) -> bool:
-        """Do all characters beyond ASCII lead back to the state, and count or not?"""
-        for sequence in byte_sequences(((0x80, 0xD7FF), (0xE000, 0x10FFFF))):
-            here = {state}
-            for low, high in sequence[:-1]:
-                inside = self.table[sorted(here), low : high + 1]
-                gained = self.gain[sorted(here), low : high + 1]
-                if (inside < 0).any() or gained.any():
-                    return False
-                here = set(np.unique(inside).tolist())
-            low, high = sequence[-1]
-            last = self.table[sorted(here), low : high + 1]
-            gained = self.gain[sorted(here), low : high + 1]
-            if (last != state).any() or (gained != counts).any():
-                return False
-        return True
+    def _behind(self, inside: int, rest: list[tuple[int, int]]) -> tuple[int, int]:
+        """Where a byte of each range leads from inside a character, and whether it counts."""
+        here, gained = {inside}, {0}
+        for low, high in rest:
+            if here == {NONE} or gained != {0}:
+                return NONE, 0
+            states = sorted(here)
+            here = set(self.table[states, low : high + 1].ravel().tolist())
+            gained = set(self.gain[states, low : high + 1].ravel().tolist())
+        if len(here) == 1 and len(gained) == 1:
+            return here.pop(), gained.pop()
+        return NONE, 0
+
+    def circle(self, state: int) -> tuple[int, int]:
+        """The characters that lead from a state back to it, and whether they count.
+
+        As a set of bits: an ASCII character by itself, the others by their first byte, where all
+        that begin with it lead back.
+        """
+        found = self._circles.get(state)
+        if found is None:
+            targets, gains = self.characters(state)
+            back = targets == state
+            counts = int(gains[back][0]) if back.any() else 0
+            here = np.flatnonzero(back & (gains == counts)).tolist()
+            found = self._circles[state] = sum(1 << byte for byte in here), counts
+        return found
 
     @cached_property
     def free_list(self) -> list[bool]:

@@ -6,19 +6,23 @@ class. Which ones these are is told from sets of bytes, without running the toke
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
 from .trie import TokenTrie
+
+_FIRST: Final = (0, 64, 192)
 
 
 class TokenBytes:
     """The bytes of a trie's strings.
 
     Attributes:
-        ascii: two uint64[strings], bit b of word w is byte 64 * w + b.
+        sets: three uint64[strings]: the ASCII bytes from 0 and from 64 on, and the bytes from 192
+            on, with which other characters begin. Bit b of word w is byte ``_FIRST[w] + b``.
         whole: bool[strings], whether it is whole characters of UTF-8.
-        beyond: bool[strings], whether it holds a byte beyond ASCII.
         characters: int32[strings], how many characters begin in it.
     """
 
@@ -26,32 +30,32 @@ class TokenBytes:
         size = len(trie.strings)
         data = trie.data
         token = np.repeat(np.arange(size), trie.sizes)
-        self.ascii = (np.zeros(size, dtype=np.uint64), np.zeros(size, dtype=np.uint64))
-        for word, found in enumerate(self.ascii):
-            here = (data >> 6) == word
+        self.sets = tuple(np.zeros(size, dtype=np.uint64) for _ in _FIRST)
+        for first, found in zip(_FIRST, self.sets, strict=True):
+            here = (data >> 6) == first >> 6
             bits = np.uint64(1) << (data[here] & 63).astype(np.uint64)
             np.bitwise_or.at(found, token[here], bits)
-        self.beyond = np.zeros(size, dtype=bool)
-        self.beyond[token[data >= 0x80]] = True
         begins = (data & 0xC0) != 0x80
         self.characters = np.bincount(token[begins], minlength=size).astype(np.int32)
         self.whole = np.ones(size, dtype=bool)
-        for index in np.flatnonzero(self.beyond).tolist():
+        beyond = np.zeros(size, dtype=bool)
+        beyond[token[data >= 0x80]] = True
+        for index in np.flatnonzero(beyond).tolist():
             try:
                 trie.strings[index].decode("utf-8")
             except UnicodeDecodeError:
                 self.whole[index] = False
 
-    def within(self, low: int, high: int, ascii_bytes: int, beyond: bool) -> NDArray[np.bool_]:
+    def within(self, low: int, high: int, characters: int) -> NDArray[np.bool_]:
         """Which strings ``low..high`` are whole characters of a class.
 
         Args:
-            ascii_bytes: the ASCII characters of the class, as a set of bits.
-            beyond: whether all other characters are of the class; none, if not.
+            characters: the class, as a set of bits: ASCII characters, and the bytes from 192 on of
+                which all characters that begin with them are of the class.
         """
-        found = self.whole[low:high] if beyond else ~self.beyond[low:high]
-        for word, sets in enumerate(self.ascii):
-            other = np.uint64(~(ascii_bytes >> 64 * word) & 0xFFFF_FFFF_FFFF_FFFF)
+        found = self.whole[low:high]
+        for first, sets in zip(_FIRST, self.sets, strict=True):
+            other = np.uint64(~(characters >> first) & 0xFFFF_FFFF_FFFF_FFFF)
             if other:
                 found = found & ((sets[low:high] & other) == 0)
         return found

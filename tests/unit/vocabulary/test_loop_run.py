@@ -73,14 +73,24 @@ def test_what_bytes_tokens_hold() -> None:
     known = VOCABULARY.trie.bytes
     strings = VOCABULARY.trie.strings
     letters = sum(1 << b for b in b"abc")
-    for beyond in (False, True):
-        found = known.within(0, len(strings), letters, beyond)
+    # All characters that begin with C3, U+00C0 to U+00FF: of those here é, ü and ß.
+    for characters, others in ((letters, False), (letters | 1 << 0xC3, True)):
+        found = known.within(0, len(strings), characters)
         for index in range(0, len(strings), 7):
             try:
                 text = strings[index].decode()
             except UnicodeDecodeError:
                 assert not found[index]
             else:
-                fits = all(c in "abc" or (beyond and ord(c) > 127) for c in text)
-                assert found[index] == fits, text
+                allowed = "abc" + "".join(map(chr, range(0xC0, 0x100))) * others
+                assert found[index] == all(c in allowed for c in text), text
     assert np.count_nonzero(~known.whole) > 100
+
+
+def test_characters_that_lead_back() -> None:
+    table = machine_table(machine("^[^\\u2028é]*$", "none"))
+    assert table is not None
+    characters, counts = table.circle(0)
+    assert counts
+    wanted = set(range(0x80)) | set(range(0xC2, 0xF5)) - {0xC3, 0xE2}
+    assert {b for b in range(256) if characters >> b & 1} == wanted
