@@ -15,8 +15,12 @@ from ..errors import LimitExceeded
 from ..grammar import (
     ButMachine,
     Capture,
+    Chars,
+    Choice,
     Expr,
+    Literal,
     Machine,
+    Members,
     Regular,
     Repeat,
     RuleRef,
@@ -37,6 +41,9 @@ BUT: Final = 13
 """``(BUT, expr, state, need, left, node)``: inside a text that may yet become an excluded one."""
 
 Head = tuple[Any, ...]
+
+_PLAIN: Final = frozenset({Literal, Sequence, Choice, Chars, Members})
+"""Kinds of expressions that are not looked into."""
 
 
 class Cells:
@@ -67,6 +74,8 @@ class Cells:
         References and repeats are looked into at once, so that one place has one continuation.
         """
         for _ in range(_MAX_HOPS):
+            if type(expr) in _PLAIN:
+                break
             match expr:
                 case RuleRef(name):
                     expr = self.rules[name]

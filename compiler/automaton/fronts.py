@@ -10,8 +10,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
-from ..grammar import Chars, Distinct, Expr, Machine, Members, RuleRef, Token, children
-from .cells import BUT, BYTES, END, MEMBER, MEMBERS, REGULAR, REPEAT
+from ..grammar import Chars, Distinct, Expr, Literal, Machine, Members, RuleRef, Token, children
+from .cells import BUT, BYTES, END, EXPR, MEMBER, MEMBERS, REGULAR, REPEAT
 from .core import TOKEN_BASE, Arc, Core, Event, Pending
 from .distinct import INSIDE
 from .liveness import liveness
@@ -86,7 +86,7 @@ class Fronts:
         self._loops: dict[int, Loop | None] = {}
         self._firsts: dict[int, ByteSet] = {}
         self._around: dict[int, ByteSet] = {}
-        self._items: dict[int, bool] = {}
+        self._items: dict[int, Expr | None] = {}
 
     def front(self, cell: int) -> Front:
         """What the continuation begins with."""
@@ -97,6 +97,17 @@ class Fronts:
 
     def _front(self, cell: int) -> Front:
         core = self.core
+        if cell != END:
+            # Most places are in the middle of a literal, or before one.
+            head, tail = core.parts(cell)
+            if head[0] == BYTES:
+                _, data, at = head
+                literal = LiteralFront(data[at:], data, at, core.settled(tail))
+                return Front((literal,), (), (), False)
+            expr = core.exprs[head[1]] if head[0] == EXPR else None
+            if isinstance(expr, Literal) and expr.text:
+                data = expr.text.encode("utf-8")
+                return Front((LiteralFront(data, data, 0, core.settled(tail)),), (), (), False)
         literals: list[LiteralFront] = []
         loops: list[Loop] = []
         plain: list[tuple[int, int, int]] = []
@@ -140,9 +151,9 @@ class Fronts:
                     self.front(following)
         plain += ((a.low, a.high, a.target) for a in arcs)
         return Front(
-            tuple(dict.fromkeys(literals)),
+            tuple(literals if len(literals) < 2 else dict.fromkeys(literals)),
             tuple(loops if len(loops) < 2 else {_place(loop): loop for loop in loops}.values()),
-            tuple(dict.fromkeys(plain)),
+            tuple(plain if len(plain) < 2 else dict.fromkeys(plain)),
             final,
         )
 
@@ -210,12 +221,10 @@ class Fronts:
             return self._unknown_item(cell)
         if head[0] == REPEAT:
             _, index, need, left = head
-            item = core.exprs[index]
-            while isinstance(item, RuleRef):
-                item = core.rules[item.name]
             if index not in self._items:
-                self._items[index] = _characters(item)
-            if not self._items[index]:
+                self._items[index] = self._item(index)
+            item = self._items[index]
+            if item is None:
                 return None
             around = leaving = self._item_firsts(index)
             loop = Loop(item, index, 0, need, left, core.settled(tail), around)
@@ -234,6 +243,13 @@ class Fronts:
             else:
                 loop = Loop(machine, index, state, need, left, behind, around)
         return None if leaving & self.firsts(loop.tail) else loop
+
+    def _item(self, index: int) -> Expr | None:
+        """What is repeated, if it is characters."""
+        item = self.core.exprs[index]
+        while isinstance(item, RuleRef):
+            item = self.core.rules[item.name]
+        return item if _characters(item) else None
 
     def _unknown_item(self, cell: int) -> Loop | None:
         """The loop of an item whose text is unknown; its tail is the same item behind the loop."""
