@@ -348,12 +348,14 @@ class Grammar:
     """Rules and where to start.
 
     ``start`` is the whole turn. ``armed`` is the text from the trigger on, where the turn may
-    begin with free content (tool_choice auto); None where it is the same.
+    begin with free content (tool_choice auto); None where it is the same. ``markers`` are tokens
+    that literals hold as text: those that strings are quoted with.
     """
 
     rules: Rules
     start: Expr
     armed: Expr | None = None
+    markers: tuple[Token, ...] = ()
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:

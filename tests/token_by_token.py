@@ -19,7 +19,9 @@ class TokenByToken:
     def __init__(self, grammar: Grammar, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
         specials = vocabulary.specials
-        self._recogniser = Recogniser(grammar.rules, grammar.start, specials=specials)
+        self._recogniser = Recogniser(
+            grammar.rules, grammar.start, specials=specials, markers=grammar.markers
+        )
         self.start = self._recogniser.start
 
     def step(self, state: int, token: int) -> int:

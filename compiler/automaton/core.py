@@ -6,6 +6,7 @@ remembered. These are Antimirov's partial derivatives, with a stack for recursio
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
@@ -80,6 +81,7 @@ class Core(Cells):
         rules: the grammar's rules, visited lazily.
         specials: vocabulary ids of special tokens by text. A :class:`Token` that is one of them
             is read as the single symbol ``TOKEN_BASE + id``, not as bytes.
+        markers: special tokens that literals hold as text, see :class:`~..grammar.Grammar`.
         captures: whether arcs carry capture events; without, a capture is just its item.
         max_cells: the most continuations to intern before :class:`LimitExceeded` is raised.
         remember: without, items and keys that must differ need not.
@@ -91,11 +93,15 @@ class Core(Cells):
         *,
         captures: bool = False,
         specials: Mapping[str, int] | None = None,
+        markers: tuple[Token, ...] = (),
         max_cells: int = 4_000_000,
         remember: bool = True,
     ) -> None:
         super().__init__(rules, captures=captures, max_cells=max_cells)
         self.specials = specials or {}
+        self._markers = {m.text: m for m in markers if m.text in self.specials}
+        self._marker = re.compile("(" + "|".join(map(re.escape, self._markers)) + ")")
+        self._pieces: dict[str, Expr] = {}
         self._expansions: dict[int, Expansion] = {END: Expansion((), ())}
         self._plans: dict[int, MembersPlan] = {}
         self.remembering = Remembering(self, remember)
@@ -198,6 +204,8 @@ class Core(Cells):
                 arcs.append(Arc(symbol, symbol, self.settled(tail), events))
                 if match == "either":
                     stack.append((self.continuation(Literal(text), tail), events))
+            case Literal(text) if self.is_marked(text):
+                stack.append((self.continuation(self._marked(text), tail), events))
             case Literal(text) | Token(text):
                 data = text.encode("utf-8")
                 stack.append((self.cell((BYTES, data, 0), tail) if data else tail, events))
@@ -239,6 +247,19 @@ class Core(Cells):
                 stack.append((self.continuation(item, tail), events))
             case Cut():
                 stack.append((tail, (*events, CUT) if self.captures else events))
+
+    def is_marked(self, text: str) -> bool:
+        """Does a literal hold a special token?"""
+        return bool(self._markers) and self._marker.search(text) is not None
+
+    def _marked(self, text: str) -> Expr:
+        """A literal with the special tokens in it told apart."""
+        found = self._pieces.get(text)
+        if found is None:
+            pieces = [p for p in self._marker.split(text) if p]
+            items = tuple(self._markers.get(p, Literal(p)) for p in pieces)
+            found = self._pieces[text] = items[0] if len(items) == 1 else Sequence(items)
+        return found
 
     def _repeat(self, index: int, need: int, left: int | None, tail: int) -> list[int]:
         """`need` more items at least, `left` at most (None: no bound); one more is preferred."""

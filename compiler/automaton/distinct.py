@@ -22,7 +22,7 @@ from .distinct_plan import (
     NamesPlan,
     Plan,
 )
-from .remembered import EMPTY_TEXT, NOTHING, UNKNOWN, Texts
+from .remembered import EMPTY_TEXT, NOTHING, UNKNOWN, Texts, Word
 from .word_counts import WordCounts
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Remembering:
         self.words = WordCounts(core)
         self.alive = Alive(self.words, self.texts)
         self._plans: dict[int, Plan] = {}
-        self._below: dict[tuple[int, int, Any, int, int], tuple[bytes, ...]] = {}
+        self._below: dict[tuple[int, int, Any, int, int], tuple[Word, ...]] = {}
         self._pending: dict[int, tuple[Head, int]] = {}
         self._remembers: dict[int, bool] = {}
 
@@ -166,9 +166,9 @@ class Remembering:
             text, free = UNKNOWN, True
         return self.core.cell((*head[:5], inner, text, free), tail)
 
-    def rests(self, cell: int) -> list[bytes]:
+    def rests(self, cell: int) -> list[Word]:
         """What the item at a place may not go on with to its end."""
-        out: list[bytes] = []
+        out: list[Word] = []
         head, _ = self.core.parts(cell)
         while head and head[0] == INSIDE:
             _, index, _, _, _, inner, text, _ = head
@@ -293,7 +293,7 @@ class Remembering:
         below = () if free else self.below(head)
         at = self.texts.length(text)
         arcs = []
-        meets = sorted({t[at] for t in below if len(t) > at})
+        meets = sorted({ord(t[at]) for t in below if len(t) > at})
         for low, high, target, events in self.core.expand(inner).arcs:
             if careful and (self.is_pending(target) or not self.words.more_than(target, 1)):
                 # It may be that the one text left is the one that nobody knows.
@@ -305,7 +305,7 @@ class Remembering:
                 if low < byte:
                     arcs.append((low, byte - 1, after, events))
                 low = byte + 1
-                met = tuple(t for t in below if len(t) > at and t[at] == byte)
+                met = tuple(t for t in below if len(t) > at and ord(t[at]) == byte)
                 inside = self.read(target, byte)
                 if self.alive.has_other(inside, met, at + 1, careful):
                     child = self.texts.child(text, byte)
@@ -325,7 +325,7 @@ class Remembering:
         arcs = []
         for low, high, target, events in self.core.expand(inner).arcs:
             if last is not None and at < len(last):
-                byte = last[at]
+                byte = ord(last[at])
                 inside = self.read(target, byte)
                 if low <= byte <= high and self.words.has_greater(inside, last[at + 1 :]):
                     child = self.texts.child(text, byte)
@@ -352,7 +352,7 @@ class Remembering:
             )
         return self.behind(index, which, state, after, tail)
 
-    def below(self, head: Head) -> tuple[bytes, ...]:
+    def below(self, head: Head) -> tuple[Word, ...]:
         """The texts that the item at `head` may not be and that begin like it."""
         _, index, which, state, memory, _, text, free = head
         if free:

@@ -15,7 +15,7 @@ from ..grammar import Distinct, Expr, Members
 from ..origin import Origin
 from .matching import can_match, forced_words
 from .members import MembersPlan
-from .remembered import NOTHING, UNKNOWN, Texts
+from .remembered import NOTHING, UNKNOWN, Texts, Word
 from .word_counts import WordCounts
 
 PLAIN: Final = -1
@@ -62,7 +62,7 @@ class Plan(Protocol):
     def follows(self, which: int) -> Expr | None:
         """What stands behind the remembered text."""
 
-    def barred(self, which: int, state: Any, memory: int) -> tuple[bytes, ...]:
+    def barred(self, which: int, state: Any, memory: int) -> tuple[Word, ...]:
         """The texts that the one that leads to `state` may not be, sorted."""
 
     def plain(self, state: Any) -> Any:
@@ -77,7 +77,7 @@ class Alive:
         self.words = words
         self.texts = texts
 
-    def has_other(self, cell: int, barred: tuple[bytes, ...], at: int, unknown: bool) -> bool:
+    def has_other(self, cell: int, barred: tuple[Word, ...], at: int, unknown: bool) -> bool:
         """Has `cell` a text that is none of `barred` from byte `at` on?
 
         `unknown`: one text more may be barred, nobody knows which.
@@ -103,7 +103,7 @@ class ItemsPlan:
         self.separator = node.separator
         self.origin = node.origin
         self.alive = alive
-        self._barred: dict[tuple[int, int], tuple[bytes, ...] | None] = {}
+        self._barred: dict[tuple[int, int], tuple[Word, ...] | None] = {}
         self._settled = max(node.min_count, len(node.prefix), 1)
 
     def needs_separator(self, state: int) -> bool:
@@ -142,7 +142,7 @@ class ItemsPlan:
             return state
         return min(state, self._settled)
 
-    def barred(self, which: int, state: int, memory: int) -> tuple[bytes, ...]:
+    def barred(self, which: int, state: int, memory: int) -> tuple[Word, ...]:
         found = self._not_at(state - 1, memory)
         assert found is not None, "no item is begun where none can be"
         return found
@@ -152,7 +152,7 @@ class ItemsPlan:
         assert item is not None
         return self.alive.words.core.continuation(item)
 
-    def _not_at(self, at: int, memory: int) -> tuple[bytes, ...] | None:
+    def _not_at(self, at: int, memory: int) -> tuple[Word, ...] | None:
         """What the item at a place may not be; None if no item there leads to the end."""
         key = (at, memory)
         if key not in self._barred:
@@ -161,7 +161,7 @@ class ItemsPlan:
             self._barred[key] = None if forced is None else tuple(sorted({*seen, *forced}))
         return self._barred[key]
 
-    def _forced(self, at: int, seen: tuple[bytes, ...], memory: int) -> set[bytes] | None:
+    def _forced(self, at: int, seen: tuple[Word, ...], memory: int) -> set[Word] | None:
         """The texts that the items behind this one cannot do without."""
         owed = self.node.min_count - at - 1
         if owed <= 0:
@@ -254,7 +254,7 @@ class NamesPlan(MembersPlan):
         counts = self.alive.words.count
         return sum(counts(start, need + taken + 1) for start in self._names()) - taken
 
-    def barred(self, which: int, state: Any, memory: int) -> tuple[bytes, ...]:
+    def barred(self, which: int, state: Any, memory: int) -> tuple[Word, ...]:
         return self.alive.texts.spelled(memory)
 
     def plain(self, state: Any) -> Any:

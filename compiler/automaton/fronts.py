@@ -105,7 +105,7 @@ class Fronts:
                 literal = LiteralFront(data[at:], data, at, core.settled(tail))
                 return Front((literal,), (), (), False)
             expr = core.exprs[head[1]] if head[0] == EXPR else None
-            if isinstance(expr, Literal) and expr.text:
+            if isinstance(expr, Literal) and expr.text and not core.is_marked(expr.text):
                 data = expr.text.encode("utf-8")
                 return Front((LiteralFront(data, data, 0, core.settled(tail)),), (), (), False)
         literals: list[LiteralFront] = []

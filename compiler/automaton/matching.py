@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-Group = tuple[set[bytes], int]
+from .remembered import Word
+
+Group = tuple[set[Word], int]
 """The words that may stand at each of so many places."""
 
 
-def can_match(groups: Sequence[Group], without: bytes | None = None) -> bool:
+def can_match(groups: Sequence[Group], without: Word | None = None) -> bool:
     """Can every place have a word of its own?"""
     if len(groups) == 1:
         words, places = groups[0]
         return len(words) - (without in words) >= places
-    holder: dict[bytes, int] = {}
+    holder: dict[Word, int] = {}
     options = [
         sorted(word for word in words if word != without)
         for words, times in groups
@@ -23,12 +25,12 @@ def can_match(groups: Sequence[Group], without: bytes | None = None) -> bool:
 
 
 def _place(
-    at: int, places: Sequence[Iterable[bytes]], holder: dict[bytes, int], tried: set[bytes]
+    at: int, places: Sequence[Iterable[Word]], holder: dict[Word, int], tried: set[Word]
 ) -> bool:
     """Find a word for place `at`, moving others on if need be (Kuhn's augmenting path)."""
     # A stack of its own: there may be more places than Python's stack is deep.
-    path: list[tuple[int, Iterable[bytes]]] = [(at, iter(places[at]))]
-    chosen: list[bytes] = []
+    path: list[tuple[int, Iterable[Word]]] = [(at, iter(places[at]))]
+    chosen: list[Word] = []
     while path:
         here, words = path[-1]
         for word in words:
@@ -49,7 +51,7 @@ def _place(
     return False
 
 
-def forced_words(groups: Sequence[Group]) -> set[bytes]:
+def forced_words(groups: Sequence[Group]) -> set[Word]:
     """The words without which the places cannot all be filled; they can be with all words."""
     if len(groups) == 1:
         words, places = groups[0]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ..errors import LimitExceeded
-from ..grammar import Expr, Rules
+from ..grammar import Expr, Rules, Token
 from .cells import END
 from .core import Core
 
@@ -23,7 +23,7 @@ class Recogniser:
     Args:
         rules: the grammar's rules.
         start: the expression to match.
-        specials: special tokens by text, see :class:`~.core.Core`.
+        specials, markers: special tokens by text, and those in literals; see :class:`~.core.Core`.
         remember: see :class:`~.core.Core`.
         max_threads: the most continuations of one configuration (ambiguous counting makes many).
     """
@@ -34,10 +34,11 @@ class Recogniser:
         start: Expr,
         *,
         specials: Mapping[str, int] | None = None,
+        markers: tuple[Token, ...] = (),
         max_threads: int = 20_000,
         remember: bool = True,
     ) -> None:
-        self.core = Core(rules, specials=specials, remember=remember)
+        self.core = Core(rules, specials=specials, markers=markers, remember=remember)
         self.max_threads = max_threads
         self._configs: list[tuple[int, ...]] = [()]
         self._index: dict[tuple[int, ...], int] = {(): DEAD}

@@ -5,7 +5,11 @@ Texts are nodes of one trie, so that a text costs a node a byte however many pla
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeAlias
+
+Word: TypeAlias = str
+"""A text as a string of symbols: bytes are the characters up to U+00FF, the special token with id n
+is the character 256 + n. Not text for people."""
 
 EMPTY_TEXT: Final = 0
 UNKNOWN: Final = 1
@@ -24,8 +28,8 @@ class Texts:
         self._sets: list[frozenset[int]] = [frozenset()]
         self._set_numbers: dict[frozenset[int], int] = {frozenset(): NOTHING}
         self._sizes: list[int] = [0]
-        self._spelled: dict[int, bytes] = {}
-        self._sorted: dict[int, tuple[bytes, ...]] = {}
+        self._spelled: dict[int, Word] = {}
+        self._sorted: dict[int, tuple[Word, ...]] = {}
 
     def child(self, text: int, byte: int) -> int:
         """The text with one more byte."""
@@ -44,17 +48,16 @@ class Texts:
         """The text without its last byte."""
         return self._nodes[text][0]
 
-    def spell(self, text: int) -> bytes:
-        """The bytes of a text."""
+    def spell(self, text: int) -> Word:
+        """The symbols of a text."""
         found = self._spelled.get(text)
         if found is None:
-            out = bytearray()
+            out: list[str] = []
             here = text
             while here not in (EMPTY_TEXT, UNKNOWN):
                 here, byte, _ = self._nodes[here]
-                out.append(byte)
-            out.reverse()
-            found = self._spelled[text] = bytes(out)
+                out.append(chr(byte))
+            found = self._spelled[text] = "".join(reversed(out))
         return found
 
     def with_text(self, number: int, text: int) -> int:
@@ -77,7 +80,7 @@ class Texts:
         """The texts of a set."""
         return self._sets[number]
 
-    def spelled(self, number: int) -> tuple[bytes, ...]:
+    def spelled(self, number: int) -> tuple[Word, ...]:
         """The texts of a set that are known, sorted."""
         found = self._sorted.get(number)
         if found is None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from ..errors import LimitExceeded
+from .remembered import Word
 
 if TYPE_CHECKING:
     from .core import Core
@@ -43,7 +44,7 @@ class WordCounts:
     def __init__(self, core: Core) -> None:
         self.core = core
         self._progress: dict[int, _Progress] = {}
-        self._words: dict[int, tuple[bytes, ...]] = {}
+        self._words: dict[int, tuple[Word, ...]] = {}
 
     def more_than(self, cell: int, number: int) -> bool:
         """Does the continuation have more than `number` texts?"""
@@ -58,7 +59,7 @@ class WordCounts:
         """How many texts the continuation has, `most` if there are more."""
         return most if self.more_than(cell, most) else self._progress[cell].total
 
-    def words(self, cell: int) -> tuple[bytes, ...]:
+    def words(self, cell: int) -> tuple[Word, ...]:
         """All the texts of a continuation, shortest first.
 
         Raises:
@@ -73,30 +74,30 @@ class WordCounts:
             found = self._words[cell] = tuple(self._listed(cell))
         return found
 
-    def _listed(self, cell: int) -> Iterator[bytes]:
-        level: list[tuple[Cells, bytes]] = [((cell,), b"")]
+    def _listed(self, cell: int) -> Iterator[Word]:
+        level: list[tuple[Cells, Word]] = [((cell,), "")]
         while level:
             yield from (text for cells, text in level if self._ends(cells))
             level = [
-                (target, text + bytes((byte,)))
+                (target, text + chr(byte))
                 for cells, text in level
                 for low, high, target in self._steps(cells)
                 for byte in range(low, high + 1)
             ]
 
-    def accepts(self, cell: int, text: bytes) -> bool:
+    def accepts(self, cell: int, text: Word) -> bool:
         """Is `text` one of the continuation's texts?"""
         cells: Cells = (cell,)
-        for byte in text:
+        for byte in map(ord, text):
             cells = self.step(cells, byte)
             if not cells:
                 return False
         return self._ends(cells)
 
-    def has_greater(self, cell: int, text: bytes) -> bool:
+    def has_greater(self, cell: int, text: Word) -> bool:
         """Does the continuation have a text behind `text` in the order of bytes?"""
         cells: Cells = (cell,)
-        for byte in text:
+        for byte in map(ord, text):
             if any(a.high > byte for c in cells for a in self.core.expand(c).arcs):
                 return True
             cells = self.step(cells, byte)

@@ -134,6 +134,20 @@ def shapes(spec: DialectSpec) -> tuple[Shape, ...]:
     return tuple(out)
 
 
+def string_markers(spec: DialectSpec) -> tuple[Token, ...]:
+    """The tokens that strings are quoted with, in any of the dialect's shapes, and that no value
+    holds as text: those matched by id, and raw strings' closers."""
+    quotes: set[str] = set()
+    required = {t.text for t in spec.tokens if t.match == "require"}
+    for shape in shapes(spec):
+        if shape.args.string is not None:
+            for style in (shape.args.string, *shape.args.string.alternatives):
+                quotes |= {style.open, style.close} & required
+                if style.escape == "none" and style.open in ("", style.close):
+                    quotes.add(style.close)
+    return tuple(Token(t.text, t.match) for t in spec.tokens if t.text in quotes)
+
+
 def markup(text: str, tokens: tuple[TokenSpec, ...]) -> Expr:
     """A literal with the dialect's tokens in it told apart, the longest first."""
     found: list[Expr] = []

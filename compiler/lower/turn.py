@@ -34,7 +34,7 @@ from .kinds import body_key, body_stops, kind_of, kind_parts
 from .layout import Gaps, Layout, value_layout
 from .openers import without_openers
 from .prefill import behind
-from .shape import Shape, markup, shapes
+from .shape import Shape, markup, shapes, string_markers
 from .shared import Shared
 from .spelling import DIGIT, NONZERO, WHITESPACE, StringStyle, escaped, raw_fits, spell
 from .trie import trie
@@ -83,7 +83,8 @@ class TurnLowering:
         armed = None
         if said is not None and self.envelope.free_content:
             armed = sequence(said, self._turn_end())
-        return Lowered(Grammar(rules, start, armed), calls)
+        markers = string_markers(self.spec)
+        return Lowered(Grammar(rules, start, armed, markers), calls)
 
     # Around the calls -------------------------------------------------------------------------
 

@@ -47,7 +47,12 @@ class MaskAutomaton:
     def __init__(self, grammar: Grammar, vocabulary: Vocabulary, *, remember: bool = True) -> None:
         self.grammar = grammar
         self.vocabulary = vocabulary
-        self.core = Core(grammar.rules, specials=vocabulary.specials, remember=remember)
+        self.core = Core(
+            grammar.rules,
+            specials=vocabulary.specials,
+            markers=grammar.markers,
+            remember=remember,
+        )
         self.fronts = Fronts(self.core)
         self._memory = MemoryRows(self)
         self._walker = Walker(self.core, self.fronts, vocabulary, self._memory)
@@ -203,9 +208,12 @@ class MaskAutomaton:
             cells = self._configs[state]
             return self._intern(advance(self.core, self.fronts, self._walker, cells, data))
 
-    def reads(self, cell: int, data: bytes) -> bool:
-        """Can `data` be read from one continuation?"""
-        return bool(advance(self.core, self.fronts, self._walker, (cell,), data))
+    def reads(self, cell: int, token: int) -> bool:
+        """Can a token be read from one continuation?"""
+        if token in self._special:
+            return bool(self.fronts.step((cell,), TOKEN_BASE + token))
+        data = self.vocabulary.tokens[token]
+        return bool(data and advance(self.core, self.fronts, self._walker, (cell,), data))
 
     def may_end(self, state: int) -> bool:
         """May the text end here?"""

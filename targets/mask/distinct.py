@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ...compiler.automaton.core import TOKEN_BASE
+from ...compiler.automaton.remembered import Word
 from ...compiler.vocabulary.trie import ROOT, Forest, Node
 
 if TYPE_CHECKING:
@@ -103,17 +105,22 @@ class MemoryRows:
         return found[2]
 
     def _reads(self, cell: int, token: int) -> bool:
-        return self._automaton.reads(cell, self._automaton.vocabulary.tokens[token])
+        return self._automaton.reads(cell, token)
 
 
 def _has(row: Row, token: int) -> bool:
     return bool(int(row[token >> 5]) >> (token & 31) & 1)
 
 
-def _along(forest: Forest, node: Node, rest: bytes, found: list[int]) -> None:
+def _along(forest: Forest, node: Node, rest: Word, found: list[int]) -> None:
     """Add the tokens below a node that are a beginning of `rest`, or begin with it."""
-    for byte in rest:
-        child = forest.children(node).get(byte)
+    for at, symbol in enumerate(map(ord, rest)):
+        if symbol >= TOKEN_BASE:
+            # A special token stands by itself.
+            if node == ROOT and not at:
+                found.append(symbol - TOKEN_BASE)
+            return
+        child = forest.children(node).get(symbol)
         if child is None:
             return
         found += forest.ids[child]

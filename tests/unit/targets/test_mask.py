@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
+import re
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from calligram.compiler.spec_loader import shipped_ids
 from calligram.targets import mask
 from tests.token_by_token import TokenByToken
 
-TOOLS = [
+TOOLS: list[dict[str, Any]] = [
     {
         "name": "book",
         "input_schema": {
@@ -115,6 +117,54 @@ def test_a_call_is_read_in_any_tokenisation_and_ends_with_the_end_token() -> Non
     assert not matcher.accept_token(0)
     matcher.rollback(1)
     assert matcher.is_completed() and not matcher.is_terminated()
+
+
+def in_tokens(known: calligram.Vocabulary, text: str) -> list[int]:
+    """A text as a tokenizer reads it: special tokens first, then the longest pieces."""
+    pieces = re.split("(" + "|".join(map(re.escape, known.specials)) + ")", text)
+    by_text = {t: i for i, t in enumerate(known.tokens) if i not in known.special_ids}
+    found: list[int] = []
+    for piece in pieces:
+        if piece in known.specials:
+            found.append(known.specials[piece])
+            continue
+        rest = piece.encode()
+        while rest:
+            size = next(n for n in range(min(len(rest), 9), 0, -1) if rest[:n] in by_text)
+            found.append(by_text[rest[:size]])
+            rest = rest[size:]
+    return found
+
+
+MARKED = {
+    "name": "book",
+    "arguments": {"place": "Ü <|", "class": "fir", "notes": ["a", "", "bc"], "code": "AB12"},
+}
+
+
+@pytest.mark.parametrize("dialect", shipped_ids())
+@pytest.mark.parametrize("distinct", [False, True])
+def test_a_call_is_read_with_its_special_tokens_as_ids(dialect: str, distinct: bool) -> None:
+    tools = copy.deepcopy(TOOLS)
+    tools[0]["input_schema"]["properties"]["notes"]["uniqueItems"] = distinct
+    grammar = calligram.compile_tools(tools, dialect)
+    assert grammar.dialect is not None
+    text = grammar.render([MARKED])
+    known = vocabulary([text], [t.text for t in grammar.dialect.tokens])
+    automaton = mask.compile(grammar, known)
+    matcher = automaton.matcher()
+    ids = in_tokens(known, text)
+    for at, token in enumerate(ids):
+        assert token in matcher.allowed_tokens(), (text, at)
+        assert matcher.accept_token(token)
+    assert matcher.is_completed()
+    # A token that is matched by its id cannot be spelled.
+    required = [t.text for t in grammar.dialect.tokens if t.match == "require"]
+    if required:
+        spelled = [known.specials[t] for t in required]
+        first = next(i for i, token in enumerate(ids) if token in spelled)
+        matcher.rollback(len(ids) - first)
+        assert not matcher.accept_string(known.tokens[ids[first]])
 
 
 def test_special_tokens_are_ids_not_text() -> None:
