@@ -20,6 +20,9 @@ from .utf8 import byte_sequences
 _WIDE: Final = 4
 """Characters that an item must be able to be for its repetition to count as a loop."""
 
+_MOST_PARTS: Final = 400
+"""Expressions in an item beyond which it is not looked into."""
+
 
 ByteSet: TypeAlias = int
 """Bit b is byte b."""
@@ -38,7 +41,7 @@ class LiteralFront(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """A place inside a loop that no byte can both go on in and leave.
+    """A place inside a loop.
 
     body: what is repeated, an expression; or the machine that is walked.
     number: that of the expression in the core.
@@ -46,6 +49,7 @@ class Loop(NamedTuple):
     need, left: items (a machine's counts) still wanted, and allowed (None: any number).
     tail: the continuation behind the loop.
     around: the bytes that go on in the loop here.
+    also: bytes that go on in the loop from where it may be left, and may also begin what is behind.
     item: inside an item that is remembered but whose text is unknown: the continuation of this
         place, and the loop of the item itself. None elsewhere.
     but: in a text that may yet become an excluded one: the number of its expression, and the node
@@ -60,6 +64,7 @@ class Loop(NamedTuple):
     left: int | None
     tail: int
     around: ByteSet
+    also: ByteSet = 0
     item: tuple[int, Loop] | None = None
     but: tuple[int, int] | None = None
     closed: bool = False
@@ -239,17 +244,23 @@ class Fronts:
                 number = core.whole(index)
                 closed = core.exclusion(index).whole[but[0]]
                 known = (index, but[0])
-                loop = Loop(machine, number, state, need, left, behind, around, None, known, closed)
+                loop = Loop(
+                    machine, number, state, need, left, behind, around, 0, None, known, closed
+                )
             else:
                 loop = Loop(machine, index, state, need, left, behind, around)
-        return None if leaving & self.firsts(loop.tail) else loop
+        also = leaving & self.firsts(loop.tail)
+        if not also:
+            return loop
+        # Excluded texts are told by what leaves the loop.
+        return None if loop.but is not None else loop._replace(also=also)
 
     def _item(self, index: int) -> Expr | None:
         """What is repeated, if it is characters."""
         item = self.core.exprs[index]
         while isinstance(item, RuleRef):
             item = self.core.rules[item.name]
-        return item if _characters(item) else None
+        return item if _characters(item, self.core) else None
 
     def _unknown_item(self, cell: int) -> Loop | None:
         """The loop of an item whose text is unknown; its tail is the same item behind the loop."""
@@ -263,7 +274,7 @@ class Fronts:
             around = leaving_firsts(loop.body)
         else:
             around = self._item_firsts(loop.number)
-        if around & self.firsts(behind):
+        if around & self.firsts(behind) or loop.also:
             return None
         return loop._replace(tail=behind, item=(cell, loop))
 
@@ -306,16 +317,29 @@ def free(loop: Loop) -> bool:
     return not isinstance(loop.body, Machine) or loop.state in loop.body.accepting
 
 
-def _characters(item: Expr) -> bool:
-    """Is the item one character of a class, perhaps with escapes, and no small choice of texts?"""
-    most = 0
+def _characters(item: Expr, core: Core) -> bool:
+    """Is the item characters of a class, perhaps with escapes or beginnings of a closer, and no
+    small choice of texts?"""
+    most = parts = 0
     todo = [item]
+    seen: set[str] = set()
     while todo:
         part = todo.pop()
-        if isinstance(part, (RuleRef, Token, Members, Distinct)):
+        parts += 1
+        if parts > _MOST_PARTS:
             return False
-        if isinstance(part, Chars):
-            most = max(most, sum(high - low + 1 for low, high in part.ranges))
+        match part:
+            case RuleRef(name):
+                if name not in seen:
+                    seen.add(name)
+                    todo.append(core.rules[name])
+                continue
+            case Token() | Members() | Distinct():
+                return False
+            case Literal(text) if core.is_marked(text):
+                return False
+            case Chars(ranges):
+                most = max(most, sum(high - low + 1 for low, high in ranges))
         todo += children(part)
     return most >= _WIDE
 

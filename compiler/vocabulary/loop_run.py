@@ -39,14 +39,21 @@ class Run(NamedTuple):
     counts: NDArray[np.int32]
 
 
-def run(forest: Forest, node: Node, loop: LoopTable, start: int, *, costs: bool) -> Run:
-    """The tokens below `node` that are longer than it, from the loop's state `start`."""
+def run(
+    forest: Forest, node: Node, loop: LoopTable, start: int, *, also: int = 0, costs: bool
+) -> Run:
+    """The tokens below `node` that are longer than it, from the loop's state `start`.
+
+    Args:
+        also: bytes that may begin what is behind the loop though it can go on with them, as a set
+            of bits. Tokens are outside at each of them, besides staying inside.
+    """
     if forest.size[node] <= FEW:
-        return _run_few(forest, node, loop, start)
-    return _Many(forest, node, loop, start, costs).run()
+        return _run_few(forest, node, loop, start, also)
+    return _Many(forest, node, loop, start, also, costs).run()
 
 
-def _run_few(forest: Forest, node: Node, loop: LoopTable, start: int) -> Run:
+def _run_few(forest: Forest, node: Node, loop: LoopTable, start: int, also: int) -> Run:
     """Token by token."""
     steps, free, short = loop.steps, loop.free_list, loop.short_list
     inside: list[int] = []
@@ -60,11 +67,11 @@ def _run_few(forest: Forest, node: Node, loop: LoopTable, start: int) -> Run:
         state, count = start, 0
         for at in range(depth, len(text)):
             merged = steps[(state << 8) | text[at]]
+            if (merged < 0 or also >> text[at] & 1) and at > depth and free[state]:
+                outside.append(index - low)
+                stops.append(at)
+                counts.append(count)
             if merged < 0:
-                if at > depth and free[state]:
-                    outside.append(index - low)
-                    stops.append(at)
-                    counts.append(count)
                 break
             state = merged >> 1
             count += merged & 1
@@ -88,9 +95,9 @@ class _Many:
     """
 
     def __init__(
-        self, forest: Forest, node: Node, loop: LoopTable, start: int, costs: bool
+        self, forest: Forest, node: Node, loop: LoopTable, start: int, also: int, costs: bool
     ) -> None:
-        self.loop, self.start, self.costs = loop, start, costs
+        self.loop, self.start, self.also, self.costs = loop, start, also, costs
         self.trie = forest.trie[node]
         self.low, self.high, self.depth = forest.low[node], forest.high[node], forest.depth[node]
         self.all = slice(self.low, self.high)
@@ -126,6 +133,8 @@ class _Many:
         free = self.loop.free
         left: list[NDArray[np.int64]] = []
         stops: list[NDArray[np.int64]] = []
+        counts: list[NDArray[np.int32]] = []
+        also = _bits(self.also)
         alive = np.arange(state.size)
         if not self.depth and state.size > _BULK:
             alive = self._settle()
@@ -135,15 +144,16 @@ class _Many:
             if not alive.size:
                 break
             before = state[alive]
-            place = (before.astype(np.int32) << 8) | data[offsets[alive] + depth]
+            byte = data[offsets[alive] + depth]
+            place = (before.astype(np.int32) << 8) | byte
             after = table[place]
             on = after >= 0
-            if not on.all():
-                off = alive[~on]
-                may = off[free[before[~on]]]
-                left.append(may)
-                stops.append(np.full(may.size, depth, dtype=np.int64))
-                state[off] = NONE
+            if self.also or not on.all():
+                out = alive[free[before] & (~on | also[byte])]
+                left.append(out)
+                stops.append(np.full(out.size, depth, dtype=np.int64))
+                counts.append(count[out])
+                state[alive[~on]] = NONE
                 alive, after, place = alive[on], after[on], place[on]
             state[alive] = after
             count[alive] += gain[place]
@@ -155,7 +165,7 @@ class _Many:
             count[stays] + self.loop.short[state[stays]] if self.costs else None,
             self.which[outside],
             np.concatenate(stops) if stops else np.zeros(0, dtype=np.int64),
-            count[outside],
+            np.concatenate(counts) if counts else np.zeros(0, dtype=np.int32),
         )
 
     def _settle(self) -> NDArray[np.int64]:
@@ -170,6 +180,7 @@ class _Many:
         widths = np.bincount(behind[behind >= 0])
         for target in np.flatnonzero(widths > FEW).tolist():
             characters, counts = self.loop.circle(target)
+            characters &= ~self.also
             around = known.within(self.low, self.high, characters)[which]
             around &= behind == target
             done |= around
@@ -178,3 +189,8 @@ class _Many:
                 count[around] = gains[first[around]] + counts * more
         state[done] = behind[done]
         return np.flatnonzero(~done)
+
+
+def _bits(byte_set: int) -> NDArray[np.bool_]:
+    """A set of bytes as bool[256]."""
+    return np.array([byte_set >> byte & 1 for byte in range(256)], dtype=bool)

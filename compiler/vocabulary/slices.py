@@ -29,13 +29,17 @@ class Slice:
 
     A token's cost is the number of items that it completes, and must still be completed after it
     before the loop may be left. Tokens that leave the loop at once, before a byte of it, are not
-    the slice's business: they stand below the node as they are.
+    the slice's business: they stand below the node as they are. `also` as in
+    :func:`~.loop_run.run`.
     """
 
-    def __init__(self, forest: Forest, node: Node, loop: LoopTable, start: int, words: int) -> None:
+    def __init__(
+        self, forest: Forest, node: Node, loop: LoopTable, start: int, also: int, words: int
+    ) -> None:
         self.words = words
         self._forest, self._node, self._loop, self._start = forest, node, loop, start
-        inside, costs, outside, stops, counts = run(forest, node, loop, start, costs=False)
+        made = run(forest, node, loop, start, also=also, costs=False)
+        inside, costs, outside, stops, counts = made
         few = forest.size[node] <= FEW
         self._none = not inside.size
         # A few ids, or a mask; of many tokens the costs are worked out when a limit asks.
@@ -148,15 +152,16 @@ class Slices:
     def __init__(self, forest: Forest, words: int) -> None:
         self._forest = forest
         self._words = words
-        self._made: dict[tuple[Node, int, int], Slice] = {}
+        self._made: dict[tuple[Node, int, int, int], Slice] = {}
         self.size = 0
 
-    def get(self, node: Node, table: LoopTable, start: int) -> Slice:
-        """The slice of the tokens below a node, seen from a state of a loop."""
-        key = (node, table.number, start)
+    def get(self, node: Node, table: LoopTable, start: int, also: int = 0) -> Slice:
+        """The slice of the tokens below a node, seen from a state of a loop; `also` as in
+        :func:`~.loop_run.run`."""
+        key = (node, table.number, start, also)
         found = self._made.get(key)
         if found is None:
-            found = self._made[key] = Slice(self._forest, node, table, start, self._words)
+            found = self._made[key] = Slice(self._forest, node, table, start, also, self._words)
             self.size += found.size
         return found
 

@@ -37,6 +37,7 @@ class Vocabulary:
             tokens that users defined).
         eos_ids: tokens that end the text; allowed only where a grammar may end.
         padding_ids: ids without a token; never allowed.
+        order: int32[tokens], the ids sorted by their bytes, if that is known.
 
     Attributes:
         kind: what it was loaded from, for people: "gguf gpt2", "" if it was given as bytes.
@@ -51,6 +52,8 @@ class Vocabulary:
         special_ids: Iterable[int] = (),
         eos_ids: Iterable[int] = (),
         padding_ids: Iterable[int] = (),
+        *,
+        order: NDArray[np.int32] | None = None,
     ) -> None:
         self.tokens = tuple(tokens)
         self.special_ids = frozenset(special_ids)
@@ -73,13 +76,15 @@ class Vocabulary:
                 )
 
         self.kind = ""
-        self._order: NDArray[np.int32] | None = None
+        self._order = order
         # Shared by all the automata over this vocabulary, see slices.py. The lock is held while
         # one of them works out what it has not seen yet.
         self.lock = threading.RLock()
         self.tables = Tables()
         self._paths: dict[tuple[Node, bytes], tuple[tuple[int, ...], Node]] = {}
         self.generation = 0
+        # Made now, so that it does not count as part of the first mask.
+        self.forest.trie[ROOT].bytes  # noqa: B018
 
     @classmethod
     def from_gguf(
@@ -209,9 +214,9 @@ class Vocabulary:
     @classmethod
     def _of(cls, loaded: Loaded, size: int | None, eos_ids: Iterable[int] | None) -> Vocabulary:
         loaded = loaded.with_size(size).with_ends(eos_ids)
-        made = cls(loaded.tokens, loaded.special_ids, loaded.eos_ids, loaded.padding_ids)
+        ids = (loaded.special_ids, loaded.eos_ids, loaded.padding_ids)
+        made = cls(loaded.tokens, *ids, order=loaded.order)
         made.kind = loaded.kind
-        made._order = loaded.order
         return made
 
     def __len__(self) -> int:
@@ -257,10 +262,6 @@ class Vocabulary:
     def slices(self) -> Slices:
         """What the tokens do inside loops, as far as has been asked."""
         return Slices(self.forest, self.words)
-
-    def prepare(self) -> None:
-        """Make what every mask needs, so that it does not count as part of the first one."""
-        self.forest.trie[ROOT].bytes  # noqa: B018 - made when first asked for
 
     def trim(self) -> None:
         """Forget slices, ways and nodes if they have become many. Nodes are numbered anew then,

@@ -74,14 +74,15 @@ def around(
     last = (at, state, 0)
     for position in range(at, len(data)):
         merged = steps[(state << 8) | data[position]]
+        if (
+            (merged < 0 or loop.also >> data[position] & 1)
+            and position > at
+            and may_leave[state]
+            and count >= need
+            and not (excluded and data[at:position] in excluded)
+        ):
+            stack.append((loop.tail, position))
         if merged < 0:
-            if (
-                position > at
-                and may_leave[state]
-                and count >= need
-                and not (excluded and data[at:position] in excluded)
-            ):
-                stack.append((loop.tail, position))
             return
         state = merged >> 1
         count += merged & 1

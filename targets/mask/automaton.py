@@ -57,8 +57,6 @@ class MaskAutomaton:
         self._memory = MemoryRows(self)
         self._walker = Walker(self.core, self.fronts, vocabulary, self._memory)
         self._lock = vocabulary.lock
-        with self._lock:
-            vocabulary.prepare()
         self._configs: list[tuple[int, ...]] = [()]
         self._index: dict[tuple[int, ...], int] = {(): DEAD}
         self.known_tokens: list[dict[int, int]] = [{}]

@@ -205,7 +205,7 @@ class Walker:
             return
         table, start, _ = place
         slices = self.vocabulary.slices
-        part = slices.get(node, table, start)
+        part = slices.get(node, table, start, loop.also)
         left = loop.left
         part.add(left, masks, ids)
         behind = self.fronts.firsts(loop.tail) & part.leads
@@ -239,7 +239,8 @@ class Walker:
             if isinstance(loop.body, Machine):
                 self._places[key] = tables.place(loop.body, loop.state)
             else:
-                self._places[key] = tables.item(self.core.rules, loop.body)
+                longest = self.vocabulary.longest
+                self._places[key] = tables.item(self.core.rules, loop.body, longest)
         return self._places[key]
 
     def canonical(self, cell: int) -> int:
@@ -256,11 +257,15 @@ class Walker:
             place = self.place(loop) if left < enough else None
             if place is not None:
                 # Between two numbers of items that tokens can have, one more makes no difference.
-                left = self.vocabulary.slices.get(ROOT, place.table, place.start).level(left)
+                left = self._level(loop, place, left)
             left = max(min(left, enough), need)
         if (need, left) == (loop.need, loop.left):
             return cell
         return self.fronts.at(loop, loop.state, need, left)
+
+    def _level(self, loop: Loop, place: Place, left: int) -> int:
+        part = self.vocabulary.slices.get(ROOT, place.table, place.start, loop.also)
+        return part.level(left)
 
 
 def clear(row: Row, ids: list[int]) -> None:

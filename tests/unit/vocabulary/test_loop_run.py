@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from random import Random
 
 import numpy as np
@@ -61,10 +62,10 @@ def test_all_at_once_as_one_by_one(pattern: str, escape: Escape) -> None:
     children = forest.children(ROOT)
     nodes = [ROOT, *(children[b] for b in (ord("a"), ord('"'), 0xC3, 0xE4))]
     for start in range(min(len(table.table), 12)):
-        for node in nodes:
-            wanted = told(_run_few(forest, node, table, start))
-            assert told(_Many(forest, node, table, start, True).run()) == wanted, (start, node)
-            fewer = _Many(forest, node, table, start, False).run()
+        for node, also in itertools.product(nodes, (0, 1 << ord("a") | 1 << ord("@") | 1 << 0xC3)):
+            wanted = told(_run_few(forest, node, table, start, also))
+            assert told(_Many(forest, node, table, start, also, True).run()) == wanted, start
+            fewer = _Many(forest, node, table, start, also, False).run()
             assert fewer.costs is None
             assert sorted(fewer.inside.tolist()) == [token for token, _ in wanted[0]]  # type: ignore[attr-defined]
 
