@@ -6,6 +6,7 @@ matcher for each sequence.
 
 from ...compiler.compiled import CompiledGrammar
 from ...compiler.vocabulary.vocabulary import Vocabulary
+from . import dead_ends
 from .automaton import MaskAutomaton
 from .bitmask import (
     allocate_token_bitmask,
@@ -23,6 +24,7 @@ __all__ = [
     "compile",
     "fill_next_token_bitmask_batch",
     "get_bitmask_shape",
+    "lacking_bytes",
     "reset_token_bitmask",
 ]
 
@@ -30,3 +32,12 @@ __all__ = [
 def compile(grammar: CompiledGrammar, vocabulary: Vocabulary) -> MaskAutomaton:
     """The mask automaton of a compiled grammar; nothing is computed before the first mask."""
     return MaskAutomaton(grammar.enforced, vocabulary)
+
+
+def lacking_bytes(grammar: CompiledGrammar, vocabulary: Vocabulary) -> list[int]:
+    """The bytes that the grammar's texts can hold and that are no token by themselves, ascending.
+
+    If there are none, no place that the grammar leads to is a dead end in this vocabulary: some
+    token always goes on. Builds every rule of the grammar, so it is no part of compiling.
+    """
+    return dead_ends.lacking_bytes(grammar.enforced, vocabulary)
