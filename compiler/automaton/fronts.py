@@ -14,13 +14,14 @@ from ..grammar import Chars, Distinct, Expr, Literal, Machine, Members, RuleRef,
 from .cells import BUT, BYTES, END, EXPR, MEMBER, MEMBERS, REGULAR, REPEAT
 from .core import TOKEN_BASE, Arc, Core, Event, Pending
 from .distinct import INSIDE
+from .items import ItemStates
 from .liveness import liveness
 from .utf8 import byte_sequences
 
 _WIDE: Final = 4
 """Characters that an item must be able to be for its repetition to count as a loop."""
 
-_MOST_PARTS: Final = 400
+_MOST_PARTS: Final = 5000
 """Expressions in an item beyond which it is not looked into."""
 
 
@@ -45,7 +46,7 @@ class Loop(NamedTuple):
 
     body: what is repeated, an expression; or the machine that is walked.
     number: that of the expression in the core.
-    state: the machine's state; 0 for an expression.
+    state: the machine's state; of an expression the place inside an item, 0 between two.
     need, left: items (a machine's counts) still wanted, and allowed (None: any number).
     tail: the continuation behind the loop.
     around: the bytes that go on in the loop here.
@@ -83,15 +84,22 @@ class Front(NamedTuple):
 
 
 class Fronts:
-    """The fronts of one core's continuations, made when first asked for."""
+    """The fronts of one core's continuations, made when first asked for.
 
-    def __init__(self, core: Core) -> None:
+    Args:
+        longest: the most bytes that are read in one go.
+    """
+
+    def __init__(self, core: Core, longest: int) -> None:
         self.core = core
+        self._longest = longest
         self.known: dict[int, Front] = {END: Front((), (), (), True)}
         self._loops: dict[int, Loop | None] = {}
         self._firsts: dict[int, ByteSet] = {}
         self._around: dict[int, ByteSet] = {}
-        self._items: dict[int, Expr | None] = {}
+        self._bodies: dict[int, Expr | None] = {}
+        self._item_states: dict[int, ItemStates] = {}
+        self._complex: list[int] = []
 
     def front(self, cell: int) -> Front:
         """What the continuation begins with."""
@@ -142,7 +150,7 @@ class Fronts:
                 _, data, at = head
                 literals.append(LiteralFront(data[at:], data, at, core.settled(tail)))
                 continue
-            if kind in (REPEAT, REGULAR, BUT, INSIDE):
+            if kind in (REPEAT, REGULAR, BUT, INSIDE) or self._complex:
                 loop = self.loop(here)
                 if loop is not None:
                     loops.append(loop)
@@ -221,16 +229,16 @@ class Fronts:
         core = self.core
         head, tail = core.parts(cell)
         if not head or head[0] not in (REPEAT, REGULAR, BUT, INSIDE):
-            return None
+            return self._inside_item(cell)
         if head[0] == INSIDE:
             return self._unknown_item(cell)
         if head[0] == REPEAT:
             _, index, need, left = head
-            if index not in self._items:
-                self._items[index] = self._item(index)
-            item = self._items[index]
+            if index not in self._bodies:
+                self._bodies[index] = self._body(index)
+            item = self._bodies[index]
             if item is None:
-                return None
+                return self._inside_item(cell)
             around = leaving = self._item_firsts(index)
             loop = Loop(item, index, 0, need, left, core.settled(tail), around)
         else:
@@ -255,12 +263,41 @@ class Fronts:
         # Excluded texts are told by what leaves the loop.
         return None if loop.but is not None else loop._replace(also=also)
 
-    def _item(self, index: int) -> Expr | None:
+    def _body(self, index: int) -> Expr | None:
         """What is repeated, if it is characters."""
         item = self.core.exprs[index]
         while isinstance(item, RuleRef):
             item = self.core.rules[item.name]
-        return item if _characters(item, self.core) else None
+        if not _characters(item, self.core):
+            return None
+        states = self._item_states[index] = ItemStates(self.core, index, self._longest)
+        if not states.usable:
+            return None
+        if not states.is_simple:
+            self._complex.append(index)
+        return item
+
+    def items(self, number: int) -> ItemStates:
+        """The places inside the item of a loop, by the loop's number."""
+        return self._item_states[number]
+
+    def _inside_item(self, cell: int) -> Loop | None:
+        """The loop whose item the continuation is inside of."""
+        for index in self._complex:
+            states = self._item_states[index]
+            found = states.state(cell)
+            if found is None:
+                continue
+            state, behind = found
+            loop = self.loop(behind)
+            if loop is None:
+                return None
+            row = states.rows[state]
+            around = sum(1 << byte for byte in range(256) if row[byte] >= 0)
+            # This item comes on top of those behind it.
+            left = None if loop.left is None else loop.left + 1
+            return loop._replace(state=state, need=loop.need + 1, left=left, around=around)
+        return None
 
     def _unknown_item(self, cell: int) -> Loop | None:
         """The loop of an item whose text is unknown; its tail is the same item behind the loop."""
@@ -314,7 +351,9 @@ def free(loop: Loop) -> bool:
     """May the loop be left here?"""
     if loop.need > 0 or loop.closed:
         return False
-    return not isinstance(loop.body, Machine) or loop.state in loop.body.accepting
+    if isinstance(loop.body, Machine):
+        return loop.state in loop.body.accepting
+    return not loop.state
 
 
 def _characters(item: Expr, core: Core) -> bool:

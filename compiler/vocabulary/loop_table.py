@@ -16,24 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..automaton.liveness import liveness
-from ..automaton.recogniser import DEAD, Recogniser
 from ..automaton.utf8 import byte_sequences
-from ..grammar import Choice, Expr, Machine, Repeat, RuleRef, Rules
-from ..grammar import Sequence as InOrder
+from ..grammar import Machine
 
 NONE: Final = -1
 MAX_STATES: Final = 30_000
-MAX_ITEM_STATES: Final = 64
 MAX_PART: Final = 64
 
 Way: TypeAlias = tuple[tuple[tuple[int, int], ...], int, int]
 """What is left of a character's bytes, the state behind it, what it counts."""
 
 Structure: TypeAlias = tuple[tuple[tuple[tuple[int, int, int, int], ...], ...], frozenset[int]]
-
-
-Item: TypeAlias = tuple[Expr, tuple[tuple[str, Expr], ...]]
-"""An item and the rules that it refers to."""
 
 
 class LoopTable:
@@ -143,72 +136,14 @@ class LoopTable:
         return short
 
 
-def item_table(rules: Rules, item: Expr, longest: int) -> LoopTable | None:
-    """The automaton of texts of whole items; None where an item begins like another one, or
-    takes many states.
-
-    Args:
-        longest: the most bytes that are read in one go: bounds of repeats inside an item that are
-            no less do not matter.
-    """
-    # One item and the end: an item's end is the state that accepts.
-    unbounded = _Unbounded(rules, longest)
-    one = InOrder((unbounded.expr(item),))
-    recogniser = Recogniser(unbounded.rules, one)
-    order = {recogniser.start: 0}
-    queue = [recogniser.start]
-    rows: list[list[int]] = []
-    for config in queue:
-        row = [NONE] * 256
-        for low, high in recogniser.next_bytes(config):
-            for byte in range(low, min(high, 255) + 1):
-                target = recogniser.step(config, byte)
-                if target == DEAD:
-                    continue
-                if recogniser.accepting(target):
-                    if not recogniser.at_end(target):
-                        return None
-                    row[byte] = 0
-                    continue
-                if target not in order:
-                    if len(order) >= MAX_ITEM_STATES:
-                        return None
-                    order[target] = len(order)
-                    queue.append(target)
-                row[byte] = order[target]
-        rows.append(row)
-    table = np.asarray(rows, dtype=np.int16)
+def item_table(rows: Sequence[array[int]]) -> LoopTable:
+    """The automaton of texts of whole items (:class:`~..automaton.items.ItemStates`)."""
+    table = np.frombuffer(b"".join(rows), dtype=np.int16).reshape(len(rows), 256)
     free = np.zeros(len(rows), dtype=bool)
     free[0] = True
     short = np.ones(len(rows), dtype=np.int32)
     short[0] = 0
     return LoopTable(table, (table == 0).astype(np.uint8), free, short, 1)
-
-
-class _Unbounded:
-    """Rules in which repeats have no bound that cannot be reached."""
-
-    def __init__(self, rules: Rules, longest: int) -> None:
-        self._old = rules
-        self._longest = longest
-        self.rules = Rules()
-
-    def expr(self, expr: Expr) -> Expr:
-        match expr:
-            case RuleRef(name):
-                if name not in self.rules:
-                    self.rules.define(name, lambda: self.expr(self._old[name]))
-                return expr
-            case Repeat(item, low, high):
-                if high is not None and high >= max(self._longest, low):
-                    high = None
-                return Repeat(self.expr(item), low, high)
-            case InOrder(items):
-                return InOrder(tuple(map(self.expr, items)))
-            case Choice(options):
-                return Choice(tuple(map(self.expr, options)))
-            case _:
-                return expr
 
 
 def machine_table(machine: Machine) -> LoopTable | None:
@@ -324,7 +259,7 @@ class Tables:
 
     def __init__(self, most: int = 2048) -> None:
         self._most = most
-        self._known: dict[Structure | Item, LoopTable | None] = {}
+        self._known: dict[Structure | bytes, LoopTable | None] = {}
 
     def place(self, machine: Machine, state: int) -> Place | None:
         """Where a machine's state is found; None if its table would be too large.
@@ -353,16 +288,16 @@ class Tables:
             self._add(key, machine_table(machine))
         return self._known[key]
 
-    def item(self, rules: Rules, item: Expr, longest: int) -> Place | None:
-        """The table of a repeated item, see :func:`item_table`."""
-        # Rules are told apart by what they are: other grammars have others by the same names.
-        key = (item, tuple(Rules.reachable(rules, item)))
-        if key not in self._known:
-            self._add(key, item_table(rules, item, longest))
-        table = self._known[key]
-        return None if table is None else Place(table, 0, (0,))
+    def item(self, rows: Sequence[array[int]]) -> LoopTable:
+        """The table of a repeated item with these rows."""
+        key = b"".join(rows)
+        found = self._known.get(key)
+        if found is None:
+            found = item_table(rows)
+            self._add(key, found)
+        return found
 
-    def _add(self, key: Structure | Item, table: LoopTable | None) -> None:
+    def _add(self, key: Structure | bytes, table: LoopTable | None) -> None:
         if len(self._known) >= self._most:
             # The oldest go first; who still uses one keeps it.
             for old in list(self._known)[: self._most // 4]:

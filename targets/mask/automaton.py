@@ -53,7 +53,7 @@ class MaskAutomaton:
             markers=grammar.markers,
             remember=remember,
         )
-        self.fronts = Fronts(self.core)
+        self.fronts = Fronts(self.core, vocabulary.longest)
         self._memory = MemoryRows(self)
         self._walker = Walker(self.core, self.fronts, vocabulary, self._memory)
         self._lock = vocabulary.lock

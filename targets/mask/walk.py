@@ -239,14 +239,17 @@ class Walker:
             if isinstance(loop.body, Machine):
                 self._places[key] = tables.place(loop.body, loop.state)
             else:
-                longest = self.vocabulary.longest
-                self._places[key] = tables.item(self.core.rules, loop.body, longest)
+                table = tables.item(self.fronts.items(loop.number).rows)
+                self._places[key] = Place(table, loop.state, (0,))
         return self._places[key]
 
     def canonical(self, cell: int) -> int:
         """The same continuation where a count is so large that no token can tell."""
         loop = self.fronts.loop(cell)
         if loop is None or (loop.left is None and not loop.need):
+            return cell
+        if loop.state and not isinstance(loop.body, Machine):
+            # Inside an item: there are few such places.
             return cell
         # A token completes an item a byte at most.
         enough = self.vocabulary.longest + 2

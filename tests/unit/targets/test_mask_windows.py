@@ -9,6 +9,7 @@ import pytest
 
 import calligram
 from calligram import Vocabulary
+from calligram.compiler.spec_loader import shipped_ids
 from calligram.targets import mask
 from tests.token_by_token import TokenByToken
 
@@ -58,6 +59,58 @@ def test_masks_are_what_every_token_alone_says(name: str) -> None:
             assert allowed, "a dead end"
             longer = [t for t in allowed if len(VOCABULARY.tokens[t]) > 1] or allowed
             token = random.choice(random.choice((allowed, longer)))
+            state = oracle.step(state, token)
+            assert matcher.accept_token(token)
+            if matcher.is_terminated():
+                break
+
+
+def _closers() -> Vocabulary:
+    """Pieces of what raw text is closed with, between text of all kinds."""
+    random = Random(4)
+    markers = ["\n</parameter>\n", "</arg_value>", "</parameter>", '<|"|>', '"', "</", "\n\n\n"]
+    words: set[bytes] = set()
+    while len(words) < 1200:
+        text = ""
+        for _ in range(random.randint(1, 4)):
+            marker = random.choice([*markers, "ab", "é", "< ", "x<", "\\"])
+            start = random.randrange(len(marker))
+            text += marker[start : start + random.randint(1, 6)]
+        if len(text) > 1:
+            words.add(text.encode()[: random.randint(2, 14)])
+    special = b'<|"|>'
+    return Vocabulary(
+        [*(bytes([b]) for b in range(256)), *sorted(words), special, b"<end>"],
+        special_ids=[256 + len(words)],
+        eos_ids=[257 + len(words)],
+    )
+
+
+CLOSERS = _closers()
+
+
+@pytest.mark.parametrize("string", [8192, 5])
+@pytest.mark.parametrize("dialect", shipped_ids())
+def test_raw_text_up_to_its_closer(dialect: str, string: int) -> None:
+    tool = {
+        "name": "f",
+        "input_schema": {"properties": {"a": {"type": "string"}}, "required": ["a"]},
+    }
+    bounds = calligram.Bounds(string=string)
+    grammar = calligram.compile_tools([tool], dialect, bounds=bounds)
+    automaton = mask.compile(grammar, CLOSERS)
+    oracle = TokenByToken(grammar.enforced, CLOSERS)
+    random = Random(f"{dialect} {string}")
+    for _ in range(3):
+        matcher, state = automaton.matcher(), oracle.start
+        for _ in range(60):
+            allowed = matcher.allowed_tokens()
+            # Where nearly nothing fits there is little to compare.
+            if len(allowed) > 40 or random.random() < 0.2:
+                assert allowed == oracle.allowed(state)
+            assert allowed, "a dead end"
+            longer = [t for t in allowed if len(CLOSERS.tokens[t]) > 2] or allowed
+            token = random.choice(random.choice((allowed, longer, longer)))
             state = oracle.step(state, token)
             assert matcher.accept_token(token)
             if matcher.is_terminated():

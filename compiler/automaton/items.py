@@ -1,0 +1,125 @@
+"""Repeated items that are more than one character, as a byte automaton of their own.
+
+Raw text up to a closer is units: a character, or a beginning of the closer that goes on otherwise.
+A place inside a unit is a state of the unit's automaton, with the repeat behind it.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import Final
+
+from ..grammar import Expr, RuleRef, children
+from .cells import END, REPEAT, Cells, Head
+from .core import Core
+
+MAX_ITEM_STATES: Final = 1000
+"""States beyond which an item is not treated as a whole."""
+
+_DEEPEST: Final = 12
+"""Heads in front of the repeat that a place inside an item has at most."""
+
+NONE: Final = -1
+
+
+class ItemStates:
+    """The places inside one repeated item, numbered; 0 is between two items.
+
+    Args:
+        core: whose continuations the places are.
+        index: the number of the item's expression.
+        longest: the most bytes that are read in one go: bounds of repeats inside the item that are
+            no less do not matter, and places that differ in them are one.
+
+    Attributes:
+        rows: for each place where each byte leads, NONE if nowhere; 0: an item is complete.
+        is_simple: there is no place inside, or none that is met between bytes of other items.
+        usable: False where an item begins like another one or has too many places.
+    """
+
+    def __init__(self, core: Core, index: int, longest: int) -> None:
+        self._core = core
+        self._index = index
+        self._longest = longest
+        self.rows: list[array[int]] = []
+        self._number: dict[tuple[int, ...], int] = {}
+        item = core.exprs[index]
+        self.is_simple = not any(isinstance(part, RuleRef) for part in _parts(core, index))
+        self.usable = self._explore((self._canonical(core.continuation(item)),))
+
+    def state(self, cell: int) -> tuple[int, int] | None:
+        """The place inside the item at a continuation, and the repeat behind it; None elsewhere."""
+        core = self._core
+        heads: list[Head] = []
+        while cell != END and len(heads) < _DEEPEST:
+            head, tail = core.parts(cell)
+            if head[0] == REPEAT and head[1] == self._index:
+                break
+            heads.append(head)
+            cell = tail
+        else:
+            return None
+        here = END
+        for head in reversed(heads):
+            here = core.cell(self._canonical_head(head), here)
+        state = self._number.get((here,))
+        return None if not state else (state, cell)
+
+    def _canonical_head(self, head: Head) -> Head:
+        if head[0] == REPEAT and head[3] is not None and head[3] >= self._longest >= head[2]:
+            return (*head[:3], None)
+        return head
+
+    def _canonical(self, cell: int) -> int:
+        """The same place with bounds that cannot be reached left out."""
+        heads: list[Head] = []
+        while cell != END:
+            head, cell = self._core.parts(cell)
+            heads.append(head)
+        for head in reversed(heads):
+            cell = self._core.cell(self._canonical_head(head), cell)
+        return cell
+
+    def _explore(self, start: tuple[int, ...]) -> bool:
+        core = self._core
+        self._number[start] = 0
+        queue = [start]
+        for cells in queue:
+            row = array("h", [NONE]) * 256
+            self.rows.append(row)
+            arcs = [(a.low, a.high, a.target) for cell in cells for a in core.expand(cell).arcs]
+            edges = sorted({low for low, _, _ in arcs} | {high + 1 for _, high, _ in arcs})
+            for low, after in zip(edges, edges[1:], strict=False):
+                targets = {self._canonical(t) for a, b, t in arcs if a <= low <= b}
+                if not targets:
+                    continue
+                if after > 256:
+                    return False
+                if any(core.expand(t).final is not None for t in targets):
+                    if any(core.expand(t).arcs for t in targets):
+                        return False
+                    number = 0
+                else:
+                    config = tuple(sorted(targets))
+                    if config not in self._number:
+                        if len(self._number) >= MAX_ITEM_STATES:
+                            return False
+                        self._number[config] = len(self._number)
+                        queue.append(config)
+                    number = self._number[config]
+                row[low:after] = array("h", [number]) * (after - low)
+        return True
+
+
+def _parts(core: Cells, index: int) -> list[Expr]:
+    """The expressions of an item, its own name aside."""
+    item = core.exprs[index]
+    while isinstance(item, RuleRef):
+        item = core.rules[item.name]
+    found: list[Expr] = []
+    todo: list[Expr] = [item]
+    while todo:
+        part = todo.pop()
+        found.append(part)
+        todo += children(part)
+    return found
