@@ -109,7 +109,7 @@ def _bounds(value: Value, origin: Origin, bounds: Bounds, narrowed: Narrowed) ->
         case StringValue(max_length=None, language=language) if not _ends(language):
             how = f"what may repeat without end, at most {bounds.string} times by default"
             narrowed(origin, "maxLength", how)
-        case ArrayValue(runs=runs) if any(run.most is None for run in runs):
+        case ArrayValue(steps=steps) if any(s.target == i for i, r in enumerate(steps) for s in r):
             how = f"at most {bounds.items} items in a row by default"
             narrowed(origin, "maxItems", how)
         case ArrayValue(max_items=None, items=items) if items is not None:
@@ -140,8 +140,8 @@ def _inner(value: Value, origin: Origin) -> Iterator[tuple[Value, Origin]]:
     match value:
         case UnionValue(options):
             yield from ((option, origin) for option in options)
-        case ArrayValue(prefix, items, runs=runs):
-            yield from ((run.value, origin) for run in runs)
+        case ArrayValue(prefix, items, steps=steps):
+            yield from ((step.value, origin) for row in steps for step in row)
             yield from ((member, origin.child("prefixItems", i)) for i, member in enumerate(prefix))
             if items is not None:
                 yield items, origin.child("items")

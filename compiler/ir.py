@@ -145,12 +145,11 @@ class EnumValue:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """``least`` to ``most`` items in a row (None: the schema has no bound), each a `value`."""
+class ItemStep:
+    """An item that is a `value`, and the state that the array is in behind it."""
 
     value: Value
-    least: int = 0
-    most: int | None = None
+    target: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +157,12 @@ class ArrayValue:
     """`prefix` item by item, then any number of `items` (None: no more may follow).
 
     ``min_items``/``max_items`` count all members, the prefix included; ``max_items`` None: the
-    schema has no bound. With `runs`, which the whole prefix and no `items` stand before, one run
-    follows the other; some run is not empty, and ``min_items`` is what all of them need at least.
-    `unique`: no two members are equal; there are no runs then.
+    schema has no bound. `unique`: no two members are equal.
+
+    With `steps`, there is neither a prefix nor `items`, and no member needs to differ: from state
+    0 on each member is one of the steps of the state that the array is in, and it may end in a
+    state of `ends`. A step leads to a later state or back to its own; from every state the end can
+    be reached.
     """
 
     prefix: tuple[Value, ...] = ()
@@ -168,7 +170,8 @@ class ArrayValue:
     min_items: int = 0
     max_items: int | None = None
     origin: Origin = Origin()
-    runs: tuple[Run, ...] = ()
+    steps: tuple[tuple[ItemStep, ...], ...] = ()
+    ends: frozenset[int] = frozenset()
     unique: bool = False
 
 

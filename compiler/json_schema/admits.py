@@ -92,7 +92,7 @@ def _array(reader: Reader, x: Arrays, value: list[Json]) -> bool:
 
 
 def _contains(reader: Reader, c: Contains, value: list[Json]) -> bool:
-    found = sum(satisfies(reader, c.goal, v) for v in value)
+    found = sum(satisfies(reader, c.goal, v) for v in value[c.start :])
     return found >= c.minimum and (c.maximum is None or found <= c.maximum)
 
 

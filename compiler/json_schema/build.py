@@ -12,6 +12,7 @@ from ..ir import (
     BooleanValue,
     EnumValue,
     IntegerValue,
+    ItemStep,
     Key,
     NeverValue,
     NullValue,
@@ -19,7 +20,6 @@ from ..ir import (
     ObjectValue,
     OpenKeys,
     ReferenceValue,
-    Run,
     SchemaValue,
     StringValue,
     UnionValue,
@@ -36,10 +36,12 @@ from .forms import (
     Numbers,
     Objects,
     Strings,
+    Track,
     Values,
     trivial,
 )
 from .resolve import Graph, Node, children, key_of, open_names
+from .track import cut, fewest
 
 if TYPE_CHECKING:
     from .reading import Reader
@@ -164,18 +166,16 @@ class Builder:
             return IntegerValue(low, high, multiple, factors, x.origin)
         return NumberValue(x.low, x.high, x.low_open, x.high_open, x.multiple, x.avoid, x.origin)
 
-    def _rows(self, x: Arrays) -> Value:
-        prefix = tuple(self._goal_value(item.goal) for item in x.prefix)
-        runs = tuple(
-            Run(self._goal_value(row.goal), row.least, row.most)
-            for row in x.rows
-            if self.graph.alive(row.goal)
+    def _steps(self, x: Arrays, track: Track) -> Value:
+        live = cut(track, self.graph.alive)
+        steps = tuple(
+            tuple(ItemStep(self._goal_value(s.goal), s.target) for s in row) for row in live.steps
         )
-        return ArrayValue(prefix, None, x.shortest, None, x.origin, runs)
+        return ArrayValue((), None, fewest(live), None, x.origin, steps, live.ends)
 
     def _array(self, x: Arrays) -> Value:
-        if x.rows:
-            return self._rows(x)
+        if x.track is not None:
+            return self._steps(x, x.track)
         prefix: list[Value] = []
         rest = x.rest
         for i, item in enumerate(x.prefix):

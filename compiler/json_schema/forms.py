@@ -43,6 +43,13 @@ def both(a: Goal, b: Goal) -> Goal:
     return tuple(dict.fromkeys(a + b)) if a else b
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class AnyGoal:
+    """What a place holds that no document has: one of the goals must be satisfied."""
+
+    goals: tuple[Goal, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Reason:
     """Why an alternative lets nothing through."""
@@ -122,7 +129,7 @@ class Strings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contains:
-    """`minimum` to `maximum` items satisfy the goal.
+    """`minimum` to `maximum` items satisfy the goal, the first `start` items left out.
 
     ``evaluates``: the keyword itself asks, so unevaluatedItems passes by what it matches; not so
     where a negation does.
@@ -133,6 +140,7 @@ class Contains:
     maximum: int | None
     origin: Origin
     evaluates: bool = False
+    start: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,19 +152,29 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Row:
-    """``least`` to ``most`` (None: no bound) items in a row that satisfy the goal."""
+class Step:
+    """An item that satisfies the goal, and the state of the :class:`Track` after it."""
 
     goal: Goal
-    least: int = 0
-    most: int | None = None
+    target: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Track:
+    """Items by states: the `steps` out of each, state 0 first, and where an array may end.
+
+    A step leads to a later state or back to its own.
+    """
+
+    steps: tuple[tuple[Step, ...], ...]
+    ends: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arrays:
     """Arrays: `prefix` by position, then `rest` (None: nothing more).
 
-    With `rows`, which come of contains at the very end only, those follow the prefix instead.
+    With a `track`, which comes of contains at the very end only, that says all there is to say.
     """
 
     prefix: tuple[Item, ...] = ()
@@ -167,7 +185,7 @@ class Arrays:
     contains: tuple[Contains, ...] = ()
     origin: Origin = NOWHERE
     residues: Residues = ()
-    rows: tuple[Row, ...] = ()
+    track: Track | None = None
 
     def at(self, index: int) -> Item | None:
         """What stands at `index`, None if nothing may."""

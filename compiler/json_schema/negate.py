@@ -15,13 +15,11 @@ from .forms import (
     TYPE_OF,
     Alternative,
     Arrays,
-    Atom,
     Beyond,
     Booleans,
     Cause,
     Contains,
     Form,
-    Goal,
     Item,
     Member,
     Nulls,
@@ -200,7 +198,8 @@ def _not_arrays(x: Arrays, cause: Cause, goals: Goals) -> list[Typed]:
             made.append(Arrays(prefix, shortest=i + 1, origin=origin))
     if x.rest is not None:
         for atom in x.rest.goal:
-            made.append(_some_later_item(len(x.prefix), atom.opposite, cause, goals))
+            later = Contains((atom.opposite,), 1, None, origin, start=len(x.prefix))
+            made.append(Arrays(contains=(later,), origin=origin))
     for c in x.contains:
         made.extend(_not_contains(c, origin))
     if x.unique is not None:
@@ -211,26 +210,20 @@ def _not_arrays(x: Arrays, cause: Cause, goals: Goals) -> list[Typed]:
     return made
 
 
-def _some_later_item(start: int, atom: Atom, cause: Cause, goals: Goals) -> Typed:
-    goal: Goal = (atom,)
-    if start == 0:
-        return Arrays(contains=(Contains(goal, 1, None, cause.origin),), origin=cause.origin)
-    later = Arrays(contains=(Contains(goal, 1, None, cause.origin),))
-
-    def holds(value: Json) -> bool:
-        return isinstance(value, list) and goals.admits(later, value[start:])
-
-    return Arrays(origin=cause.origin, residues=_residue(cause, holds))
-
-
 def _not_contains(c: Contains, origin: Origin) -> list[Typed]:
     made: list[Typed] = []
     if c.minimum == 1 and len(c.goal) == 1:
-        made.append(Arrays(rest=Item((c.goal[0].opposite,)), origin=origin))
+        before = (Item(),) * c.start
+        made.append(Arrays(before, Item((c.goal[0].opposite,)), origin=origin))
     elif c.minimum > 0:
-        made.append(Arrays(contains=(Contains(c.goal, 0, c.minimum - 1, origin),), origin=origin))
+        made.append(
+            Arrays(
+                contains=(replace(c, minimum=0, maximum=c.minimum - 1, evaluates=False),),
+                origin=origin,
+            )
+        )
     if c.maximum is not None:
-        more = Contains(c.goal, c.maximum + 1, None, origin)
+        more = replace(c, minimum=c.maximum + 1, maximum=None, evaluates=False)
         made.append(Arrays(contains=(more,), origin=origin))
     return made
 

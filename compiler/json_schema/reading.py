@@ -15,7 +15,20 @@ from .admits import admits
 from .applicators import apply, older_ref, with_null
 from .checks import describe_value
 from .direct import direct_form
-from .forms import ANY, Alternative, Atom, Cause, Form, Goal, Objects, Reason, Strings, Values
+from .forms import (
+    ANY,
+    Alternative,
+    AnyGoal,
+    Atom,
+    Cause,
+    Form,
+    Goal,
+    Objects,
+    Reason,
+    Strings,
+    Values,
+)
+from .join import join
 from .json_values import is_container, json_key
 from .keywords import ANNOTATIONS, APPLICATORS, IMPLEMENTED, UNEVALUATED, annotation_note, applies
 from .meet import meet
@@ -50,6 +63,7 @@ class Reader:
         self._atom_forms: dict[tuple[Atom, bool], Form] = {}
         self._goal_forms: dict[Hashable, Form] = {}
         self._open: set[tuple[Atom, bool]] = set()
+        self._any_goals: dict[tuple[Goal, ...], Goal] = {}
         self._tags: dict[Objects, dict[str, frozenset[Hashable]]] = {}
         self._depth = 0
         self._probes = 0
@@ -162,7 +176,14 @@ class Reader:
             here = following
         return here
 
-    def synthetic(self, schema: dict[str, Any], place: Place) -> Goal:
+    def any_goal(self, goals: tuple[Goal, ...], place: Place) -> Goal:
+        """The goal of satisfying one of `goals`, the same one each time it is asked for."""
+        made = self._any_goals.get(goals)
+        if made is None:
+            made = self._any_goals[goals] = self.synthetic(AnyGoal(goals), place)
+        return made
+
+    def synthetic(self, schema: dict[str, Any] | AnyGoal, place: Place) -> Goal:
         """A goal for a schema that the document does not have."""
         self._synthetic += 1
         pointer = f"{place.pointer}#{self._synthetic}"
@@ -288,6 +309,8 @@ class Reader:
             return ANY
         if schema is False:
             return Form((), (Reason("the schema is false", place.origin),))
+        if isinstance(schema, AnyGoal):
+            return join([self.form(goal) for goal in schema.goals])
         if not isinstance(schema, dict):
             shown = describe_value(schema)
             self.problem("invalid-schema", f"expected a schema, not {shown}", place.origin)

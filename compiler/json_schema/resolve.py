@@ -22,10 +22,12 @@ from .forms import (
     Objects,
     Reason,
     Strings,
+    Track,
     Values,
 )
 from .json_values import is_container
 from .meet_containers import objects
+from .track import cut
 
 if TYPE_CHECKING:
     from .reading import Reader
@@ -183,10 +185,8 @@ class Graph:
         match x:
             case Objects():
                 return self._live_object(x)
-            case Arrays() if x.rows:
-                owed = [item.goal for item in x.prefix]
-                owed += [row.goal for row in x.rows if row.least]
-                return all(map(self.alive, owed))
+            case Arrays(track=Track() as track):
+                return bool(cut(track, self.alive).ends)
             case Arrays():
                 return all(
                     (item := x.at(i)) is not None and self.alive(item.goal)
@@ -272,8 +272,10 @@ def children(x: Alternative) -> list[Goal]:
         case Objects():
             members = [m.goal for m in x.members.values() if m.goal]
             return members + [c.goal for c in x.classes if c.goal]
+        case Arrays(track=Track(steps)):
+            return [s.goal for row in steps for s in row if s.goal]
         case Arrays():
-            prefix = [i.goal for i in x.prefix if i.goal] + [r.goal for r in x.rows if r.goal]
+            prefix = [i.goal for i in x.prefix if i.goal]
             return prefix + ([x.rest.goal] if x.rest is not None and x.rest.goal else [])
         case _:
             return []

@@ -55,10 +55,8 @@ def _items_goal(reader: Reader, place: Place, x: Arrays, goal: Goal | None) -> G
     items = x.prefix if x.rest is None else (*x.prefix, x.rest)
     if not evaluating or goal == () or all(i.evaluated for i in items):
         return goal
-    if goal is None and len(evaluating) == 1:
-        return evaluating[0]
-    reader.unsupported("unevaluatedItems", place.at("unevaluatedItems"), "beside contains")
-    return goal
+    ways = tuple(dict.fromkeys((*evaluating, *(() if goal is None else (goal,)))))
+    return ways[0] if len(ways) == 1 else reader.any_goal(ways, place)
 
 
 def _close_values(reader: Reader, place: Place, keyword: str, x: Values) -> Values:

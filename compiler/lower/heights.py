@@ -45,18 +45,32 @@ def needed(value: Value, known: Heights) -> int | None:
         case UnionValue(options):
             found = [h for o in options if (h := needed(o, known)) is not None]
             return min(found, default=None)
+        case ArrayValue(steps=steps) if steps:
+            return _of_steps(value, known)
         case ArrayValue():
             owed = [*value.prefix[: value.min_items]]
-            if value.min_items > len(value.prefix) and not value.runs:
+            if value.min_items > len(value.prefix):
                 if value.items is None:
                     return None
                 owed.append(value.items)
-            owed += [run.value for run in value.runs if run.least]
             return _most([needed(v, known) for v in owed])
         case ObjectValue():
             return _of_object(value, known)
         case _:
             return 0
+
+
+def _of_steps(value: ArrayValue, known: Heights) -> int | None:
+    """The lowest way from the first state to an end; steps lead on, or back to their state."""
+    found: list[int | None] = [None] * len(value.steps)
+    for state in range(len(value.steps) - 1, -1, -1):
+        ways = [0] if state in value.ends else []
+        for step in value.steps[state]:
+            if step.target != state:
+                height = _most([needed(step.value, known), found[step.target]])
+                ways += [] if height is None else [height]
+        found[state] = min(ways, default=None)
+    return found[0]
 
 
 def _of_object(value: ObjectValue, known: Heights) -> int | None:

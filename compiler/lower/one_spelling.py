@@ -18,12 +18,12 @@ from ..ir import (
     AnyValue,
     ArrayValue,
     EnumValue,
+    ItemStep,
     Json,
     Key,
     ObjectValue,
     OpenKeys,
     ReferenceValue,
-    Run,
     UnionValue,
     Value,
 )
@@ -114,12 +114,12 @@ class OneSpelling:
                 case ReferenceValue(name):
                     self._met[name] = None
                     todo.append(self._source[name])
-                case ArrayValue(prefix, items, runs=runs):
+                case ArrayValue(prefix, items, steps=steps):
                     if part.unique:
                         # Items at one place are held against those at another.
                         places = [*prefix, *(() if items is None else (items,))]
                         self._mixed = self._mixed or sum(map(_holds, places)) > 1
-                    todo += [run.value for run in reversed(runs)]
+                    todo += [step.value for row in reversed(steps) for step in reversed(row)]
                     todo += [] if items is None else [items]
                     todo += reversed(prefix)
                 case ObjectValue(keys, opened):
@@ -167,7 +167,9 @@ class OneSpelling:
             value,
             prefix=tuple(map(self._same, value.prefix)),
             items=None if value.items is None else self._same(value.items),
-            runs=tuple(Run(self._same(r.value), r.least, r.most) for r in value.runs),
+            steps=tuple(
+                tuple(ItemStep(self._same(s.value), s.target) for s in row) for row in value.steps
+            ),
         )
 
     def _object(self, value: ObjectValue) -> ObjectValue:

@@ -51,10 +51,10 @@ from .distinct import distinct_items, few_keys_only, owes_open_keys, untyped_mem
 from .heights import heights, needed
 from .layout import BARE_KEY_STOPS, Layout
 from .one_spelling import OneSpelling
-from .runs import items_in_runs
 from .scalars import number
 from .shared import Shared
 from .spelling import StringStyle
+from .steps import items_by_steps
 from .texts import TextLowering, plain_character
 from .trie import trie
 from .writer import Writer, write_key
@@ -219,10 +219,8 @@ class ValueLowering:
         if value.unique:
             inside = distinct_items(self, value, depth, comma)
             return None if inside is None else self._bracketed("[", inside, "]")
-        if value.runs:
-            bounds = self.shared.bounds
-            most = bounds.items if bounds else None
-            inside = items_in_runs(value, lambda v: self.value(v, depth), comma, most)
+        if value.steps:
+            inside = items_by_steps(value, lambda v: self.value(v, depth), comma, self.shared)
             return None if inside is None else self._bracketed("[", inside, "]")
         extent = self.extent(value, depth)
         if extent is None:

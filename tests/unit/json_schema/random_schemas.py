@@ -156,12 +156,8 @@ def _sample(rng: Random, value: Value, read: SchemaValue, depth: int) -> Any:
             return _sample_number(rng, value)
         case EnumValue(values):
             return rng.choice(values)
-        case ArrayValue(prefix, runs=runs) if runs:
-            items = list(prefix)
-            for run in runs:
-                most = run.least + 2 if run.most is None else run.most
-                items += [run.value] * rng.randint(run.least, min(most, run.least + 2))
-            return [_sample(rng, item, read, depth - 1) for item in items]
+        case ArrayValue(steps=steps) if steps:
+            return [_sample(rng, item, read, depth - 1) for item in _walk(rng, value)]
         case ArrayValue():
             most = value.min_items + 2 if value.max_items is None else value.max_items
             length = rng.randint(value.min_items, min(most, value.min_items + 2))
@@ -175,6 +171,21 @@ def _sample(rng: Random, value: Value, read: SchemaValue, depth: int) -> Any:
             return _sample(rng, read.definitions[name], read, depth - 1)
         case _:
             assert_never(value)
+
+
+def _walk(rng: Random, value: ArrayValue) -> list[Value]:
+    """The items of some way through the states: from each a later one leads to an end."""
+    state, items = 0, []
+    while state not in value.ends or rng.random() < 0.5:
+        onwards = [s for s in value.steps[state] if s.target != state or rng.random() < 0.5]
+        if not onwards:
+            continue
+        step = rng.choice(onwards)
+        items.append(step.value)
+        state = step.target
+        if state in value.ends and not value.steps[state]:
+            break
+    return items
 
 
 def _string(rng: Random, value: StringValue) -> str:

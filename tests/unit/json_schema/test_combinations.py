@@ -132,8 +132,8 @@ def test_one_of_with_overlaps_is_exclusive() -> None:
 
 def test_one_of_that_cannot_be_told_apart_is_refused_or_relaxed() -> None:
     items = {"type": "object", "properties": {"v": {"oneOf": [
-        {"type": "array", "items": {"type": "integer"}, "maxItems": 500},
-        {"type": "array", "items": {"type": "number"}, "maxItems": 500}]}}}  # fmt: skip
+        {"type": "array", "items": {"type": "integer"}, "maxItems": 5000},
+        {"type": "array", "items": {"type": "number"}, "maxItems": 5000}]}}}  # fmt: skip
     found = problem(items)
     assert found.code == "unsupported-keyword"
     check(items, [{"v": [1.5]}], [{"v": ["x"]}], on_unsupported="relax")
@@ -289,6 +289,20 @@ def test_unevaluated_items() -> None:
           [[1, 2], [1, 2, None]], [[1, 2, 3]])  # fmt: skip
     check({"contains": {"type": "string"}, "minContains": 0, "unevaluatedItems": False},
           [["a", "b"], []], [["a", 1], [1]])  # fmt: skip
+
+
+def test_unevaluated_items_are_those_that_no_contains_matches() -> None:
+    text, whole = {"type": "string"}, {"type": "integer"}
+    check({"contains": text, "unevaluatedItems": whole},
+          [["a"], ["a", 1], [1, 2, "b"], "x"], [[], [1], ["a", None], ["a", 1.5]])  # fmt: skip
+    check({"allOf": [{"contains": {"multipleOf": 4}}, {"contains": {"multipleOf": 6}}],
+           "unevaluatedItems": {"multipleOf": 7}},
+          [[4, 6], [12], [12, 7], [4, 7, 6, 8]], [[4], [6, 7], [4, 6, 5], [12, 3]])  # fmt: skip
+    check({"prefixItems": [whole], "contains": text, "unevaluatedItems": False},
+          [[1, "a"], [1, "a", "b"]], [["a"], [1], [1, "a", 2], [1, 2, "a"]])  # fmt: skip
+    check({"if": {"contains": {"const": 1}}, "then": {"contains": {"const": 2}},
+           "else": {"contains": {"const": 3}}, "unevaluatedItems": False},
+          [[1, 2], [2, 1, 1], [3], [3, 3]], [[], [1], [2], [1, 3], [1, 2, 3], [3, 4]])  # fmt: skip
 
 
 def test_what_contains_matches_is_evaluated_unless_a_negation_asks() -> None:
