@@ -17,8 +17,10 @@ from .ir import (
     Call,
     EnumValue,
     IntegerValue,
+    Key,
     NumberValue,
     ObjectValue,
+    OpenKeys,
     StringValue,
     UnionValue,
     Value,
@@ -146,7 +148,9 @@ def _inner(value: Value, origin: Origin) -> Iterator[tuple[Value, Origin]]:
             if items is not None:
                 yield items, origin.child("items")
         case ObjectValue(keys, opened):
-            yield from ((key.value, key.origin) for key in keys)
-            yield from ((kind.value, kind.origin) for kind in opened)
+            kinds: tuple[Key | OpenKeys, ...] = (*keys, *opened)
+            for kind in kinds:
+                yield kind.value, kind.origin
+                yield from ((variant.value, kind.origin) for variant in kind.variants)
         case _:
             pass

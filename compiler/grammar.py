@@ -123,12 +123,25 @@ class Regular:
 
 
 @dataclass(frozen=True, slots=True)
+class Variant:
+    """A narrower way of saying a member, and the conditions that it meets, as bits."""
+
+    body: Expr
+    meets: int
+
+
+@dataclass(frozen=True, slots=True)
 class Member:
-    """A declared key with all of its spelling: key, colon, value. `body` starts with the key."""
+    """A declared key with all of its spelling: key, colon, value. `body` starts with the key.
+
+    `meets`: the conditions that it meets in any case, as bits; by a variant it meets more.
+    """
 
     name: str
     body: Expr
     required: bool
+    meets: int = 0
+    variants: tuple[Variant, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +156,10 @@ class Members:
     With `names`, one for each of `open`, an open member is its name and then its `open`: the names
     are remembered, and they are ``"distinct"``, or ``"ascending"`` in the order of their bytes. No
     two of `names` have a text in common; names hold no tokens.
+
+    Each of `conditions` must be met: by a member that meets it, or by the absence of one of the
+    keys that it is the bits of. `open_meets` and `open_variants` say what open members meet, for
+    each of `open` (empty: nothing).
     """
 
     keys: tuple[Member, ...]
@@ -155,8 +172,12 @@ class Members:
     origin: Origin = Origin()
     names: tuple[Expr, ...] = ()
     memory: OneOf["distinct", "ascending"] = "distinct"
+    conditions: tuple[int, ...] = ()
+    open_meets: tuple[int, ...] = ()
+    open_variants: tuple[tuple[Variant, ...], ...] = ()
 
     def __post_init__(self) -> None:
+        assert not self.conditions or self.memory == "distinct" or not self.names
         assert not self.names or len(self.names) == len(self.open), "a name for each open member"
 
 
@@ -316,11 +337,18 @@ def children(expr: Expr) -> tuple[Expr, ...]:
         case Repeat(item=item) | Capture(item=item):
             return (item,)
         case Members():
-            return (*(k.body for k in expr.keys), expr.separator, *expr.open, *expr.names)
+            bodies = (k.body for k in expr.keys)
+            return (*bodies, expr.separator, *expr.open, *expr.names, *variants(expr))
         case Distinct(prefix, rest, separator):
             return (separator, *prefix, *(() if rest is None else (rest,)))
         case _:
             return ()
+
+
+def variants(members: Members) -> tuple[Expr, ...]:
+    """The bodies of all variants, those of declared keys first."""
+    of_keys = (v.body for key in members.keys for v in key.variants)
+    return (*of_keys, *(v.body for kind in members.open_variants for v in kind))
 
 
 def references(expr: Expr) -> Iterator[str]:

@@ -176,13 +176,35 @@ class ArrayValue:
 
 
 @dataclass(frozen=True, slots=True)
+class Meeting:
+    """A narrower value of a key, and the conditions of the object that it meets, as bits."""
+
+    value: Value
+    meets: int
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What some member of an object must meet, or one of the keys `absent` by its absence.
+
+    `keyword` and `origin`: what in the schema asks for it.
+    """
+
+    absent: tuple[str, ...]
+    keyword: str
+    origin: Origin = Origin()
+
+
+@dataclass(frozen=True, slots=True)
 class Key:
-    """A declared key of an object."""
+    """A declared key of an object; it meets `meets`, and by values of `variants` more."""
 
     name: str
     value: Value
     required: bool
     origin: Origin = Origin()
+    meets: int = 0
+    variants: tuple[Meeting, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,11 +213,14 @@ class OpenKeys:
 
     `names` never contains a declared key, and the classes of one object are pairwise disjoint, so
     a key has one value. Made from additionalProperties, patternProperties and propertyNames.
+    Each key meets `meets`, and by values of `variants` more.
     """
 
     names: Language
     value: Value
     origin: Origin = Origin()
+    meets: int = 0
+    variants: tuple[Meeting, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +228,7 @@ class ObjectValue:
     """An object: declared `keys` in schema order, then `open_keys` classes (none: closed).
 
     ``min_keys``/``max_keys`` count all keys of the object; ``max_keys`` None: no bound of its own.
+    Each of `conditions` must be met; its bit is 1 shifted by its index.
     """
 
     keys: tuple[Key, ...] = ()
@@ -210,6 +236,7 @@ class ObjectValue:
     min_keys: int = 0
     max_keys: int | None = None
     origin: Origin = Origin()
+    conditions: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

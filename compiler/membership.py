@@ -16,10 +16,12 @@ from .ir import (
     BooleanValue,
     EnumValue,
     IntegerValue,
+    Key,
     NeverValue,
     NullValue,
     NumberValue,
     ObjectValue,
+    OpenKeys,
     ReferenceValue,
     StringValue,
     UnionValue,
@@ -152,4 +154,24 @@ def _object(value: ObjectValue, definitions: Mapping[str, Value], instance: dict
             )
         if not allowed:
             return False
-    return True
+    return not value.conditions or _all_met(value, definitions, instance)
+
+
+def _all_met(
+    value: ObjectValue, definitions: Mapping[str, Value], instance: dict[str, Any]
+) -> bool:
+    """Whether the members, and the keys that are absent, meet the object's conditions."""
+    met = 0
+    for i, condition in enumerate(value.conditions):
+        if any(name not in instance for name in condition.absent):
+            met |= 1 << i
+    declared = {key.name: key for key in value.keys}
+    for name, member in instance.items():
+        kind: Key | OpenKeys | None = declared.get(name)
+        kind = kind or next((o for o in value.open_keys if o.names.accepts(name)), None)
+        assert kind is not None, "every member has been found to be allowed"
+        met |= kind.meets
+        for variant in kind.variants:
+            if variant.meets & ~met and contains(variant.value, definitions, member):
+                met |= variant.meets
+    return met == (1 << len(value.conditions)) - 1

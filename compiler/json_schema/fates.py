@@ -52,8 +52,13 @@ def _note(meaning: str = "") -> Fate:
 _TEXT = {"type": "string"}
 _OBJECT = {"type": "object"}
 _SHORTEST = "characters in their shortest spelling only"
-_OPEN = "{} conditions on keys that no name declares"
-_NOT_OPEN = {"additionalProperties": {"type": "integer"}}
+_OPEN = {"additionalProperties": {"type": "integer"}}
+_REMEMBERED = "; keys are remembered where it matters what undeclared ones hold, which GBNF cannot"
+_ONCE = "such keys have one spelling, and none is written twice"
+_MANY = "more than ten conditions on the keys of one object"
+_TEN = [
+    {"properties": {name: _TEXT, name.upper(): _TEXT}, "required": [name]} for name in "abcdefghijk"
+]
 _RESOLVED = "a place in the schema, in a document given or in a draft's metaschema"
 _BOUND = "without an upper bound, that of `Bounds`"
 
@@ -211,18 +216,19 @@ COMBINATIONS: Final[Mapping[str, Fate]] = {
         ),
     ),
     "oneOf": Fate(
-        "exact: each option without the others",
-        refused=Refused(
-            _OPEN.format("options that overlap in"),
-            {"oneOf": [_NOT_OPEN, {"additionalProperties": {"minimum": 2}}]},
-        ),
+        f"exact: each option without the others{_REMEMBERED}",
+        narrowed=Narrowed(_ONCE, {"oneOf": [_OPEN, {"additionalProperties": {"minimum": 2}}]}),
+        refused=Refused(_MANY, {"oneOf": [*_TEN, _OBJECT]}),
     ),
-    "not": Fate("exact", refused=Refused(_OPEN.format("negated"), {"not": _NOT_OPEN})),
+    "not": Fate(
+        f"exact{_REMEMBERED}",
+        narrowed=Narrowed(_ONCE, {"not": _OPEN}),
+        refused=Refused(_MANY, {"not": {"anyOf": _TEN}}),
+    ),
     "if": Fate(
-        "exact",
-        refused=Refused(
-            _OPEN.format("an `if` of"), {"if": _NOT_OPEN, "then": {"maxProperties": 1}}
-        ),
+        f"exact{_REMEMBERED}",
+        narrowed=Narrowed(_ONCE, {"if": _OPEN, "then": {"maxProperties": 1}}),
+        refused=Refused(_MANY, {"if": {"anyOf": _TEN}, "then": False}),
     ),
     "then": Fate("exact, beside `if`"),
     "else": Fate("exact, beside `if`"),

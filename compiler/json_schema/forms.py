@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from ..ir import Json
+from ..ir import Condition, Json
 from ..origin import Origin
 from ..regular.language import Language
 
@@ -48,6 +48,13 @@ class AnyGoal:
     """What a place holds that no document has: one of the goals must be satisfied."""
 
     goals: tuple[Goal, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constant:
+    """What a place holds that no document has: the value must be this one."""
+
+    value: Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +200,14 @@ class Arrays:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class MeetingGoal:
+    """What narrower values of a key satisfy, and the conditions that they meet, as bits."""
+
+    goal: Goal
+    meets: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Member:
     """A key that is spoken of by name.
 
@@ -201,6 +216,8 @@ class Member:
         declared: ``properties`` names it.
         implicit: it is let through only because nothing was said about further keys.
         evaluated: ``unevaluatedProperties`` passes it by.
+        meets: the object's conditions that it meets, as bits; they come at the very end only.
+        variants: what it meets by narrower values.
     """
 
     goal: Goal | None
@@ -209,6 +226,8 @@ class Member:
     implicit: bool = False
     evaluated: bool = False
     origin: Origin = NOWHERE
+    meets: int = 0
+    variants: tuple[MeetingGoal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -220,11 +239,13 @@ class KeyClass:
     implicit: bool = False
     evaluated: bool = False
     origin: Origin = NOWHERE
+    meets: int = 0
+    variants: tuple[MeetingGoal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Beyond:
-    """Some key is not in `shape`, or its value is not what `shape` says of it."""
+    """The object is none that `shape` lets through."""
 
     shape: Objects
     keyword: str
@@ -235,7 +256,8 @@ class Beyond:
 class Objects:
     """Objects: members by name, then disjoint classes of other keys.
 
-    ``declares``: some ``properties`` spoke, so the object counts as described.
+    ``declares``: some ``properties`` spoke, so the object counts as described. What is left of
+    `beyond` at the very end are `conditions`.
     """
 
     members: Mapping[str, Member] = field(default_factory=dict)
@@ -246,6 +268,7 @@ class Objects:
     beyond: tuple[Beyond, ...] = ()
     origin: Origin = NOWHERE
     residues: Residues = ()
+    conditions: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

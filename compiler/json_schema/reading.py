@@ -21,6 +21,7 @@ from .forms import (
     AnyGoal,
     Atom,
     Cause,
+    Constant,
     Form,
     Goal,
     Objects,
@@ -63,6 +64,7 @@ class Reader:
         self._atom_forms: dict[tuple[Atom, bool], Form] = {}
         self._goal_forms: dict[Hashable, Form] = {}
         self._open: set[tuple[Atom, bool]] = set()
+        self._constants: dict[Hashable, Goal] = {}
         self._any_goals: dict[tuple[Goal, ...], Goal] = {}
         self._tags: dict[Objects, dict[str, frozenset[Hashable]]] = {}
         self._depth = 0
@@ -183,7 +185,17 @@ class Reader:
             made = self._any_goals[goals] = self.synthetic(AnyGoal(goals), place)
         return made
 
-    def synthetic(self, schema: dict[str, Any] | AnyGoal, place: Place) -> Goal:
+    def constant(self, value: Json, origin: Origin) -> Goal:
+        """The goal of being equal to `value`, the same one each time it is asked for."""
+        key = json_key(value)
+        made = self._constants.get(key)
+        if made is None:
+            root = self.document.root
+            place = Place(root.schema, root.pointer, origin, root.resource, root.depth)
+            made = self._constants[key] = self.synthetic(Constant(value), place)
+        return made
+
+    def synthetic(self, schema: dict[str, Any] | AnyGoal | Constant, place: Place) -> Goal:
         """A goal for a schema that the document does not have."""
         self._synthetic += 1
         pointer = f"{place.pointer}#{self._synthetic}"
@@ -311,6 +323,8 @@ class Reader:
             return Form((), (Reason("the schema is false", place.origin),))
         if isinstance(schema, AnyGoal):
             return join([self.form(goal) for goal in schema.goals])
+        if isinstance(schema, Constant):
+            return Form((Values((schema.value,), (), place.origin),))
         if not isinstance(schema, dict):
             shown = describe_value(schema)
             self.problem("invalid-schema", f"expected a schema, not {shown}", place.origin)

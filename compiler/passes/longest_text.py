@@ -194,7 +194,8 @@ def _members(node: Members, kids: list[Extent | None]) -> Extent:
 
 def _opened(node: Members, kids: list[Extent | None]) -> list[Extent]:
     """The open members, each with the name that stands before it."""
-    bodies, names = kids[: len(node.open)], kids[len(node.open) :]
+    bodies = kids[: len(node.open)]
+    names = kids[len(node.open) : len(node.open) + len(node.names)]
     if not names:
         return [b for b in bodies if b is not None]
     pairs = zip(names, bodies, strict=True)

@@ -14,10 +14,12 @@ from calligram.compiler.ir import (
     BooleanValue,
     EnumValue,
     IntegerValue,
+    Key,
     NeverValue,
     NullValue,
     NumberValue,
     ObjectValue,
+    OpenKeys,
     ReferenceValue,
     SchemaValue,
     StringValue,
@@ -25,6 +27,7 @@ from calligram.compiler.ir import (
     Value,
 )
 from calligram.compiler.json_schema.json_values import is_multiple
+from calligram.compiler.membership import contains
 from calligram.compiler.regular.language import Language
 
 KEYS = ("a", "b", "ab", "c")
@@ -218,11 +221,18 @@ def _object(rng: Random, value: ObjectValue, read: SchemaValue, depth: int) -> d
     for key in value.keys:
         spare = most - required
         if key.required or (spare > len(made) and rng.random() < 0.5 and depth > 2):
-            made[key.name] = _sample(rng, key.value, read, depth - 1)
+            made[key.name] = _sample(rng, _way(rng, key), read, depth - 1)
     for opened in value.open_keys:
         for name in opened.names.dfa.words(3):
             if len(made) < value.min_keys or (len(made) < most and rng.random() < 0.3):
-                made[name] = _sample(rng, opened.value, read, depth - 1)
+                made[name] = _sample(rng, _way(rng, opened), read, depth - 1)
     if not value.min_keys <= len(made) <= most:
         raise LookupError
+    if value.conditions and not contains(value, read.definitions, made):
+        raise LookupError
     return made
+
+
+def _way(rng: Random, kind: Key | OpenKeys) -> Value:
+    ways = [kind.value, *(variant.value for variant in kind.variants)]
+    return rng.choice(ways) if kind.variants else kind.value
