@@ -167,7 +167,11 @@ def _repeated(item: Extent, low: int, high: int | None) -> Extent:
 
 
 def _members(node: Members, kids: list[Extent | None]) -> Extent:
-    """The required members, then as many of the others as make it shorter or longer."""
+    """The required members, then as many of the others as make it shorter or longer.
+
+    What they must meet is not counted in: the shortest text may be longer than said here, the
+    longest shorter.
+    """
     size = len(node.keys)
     bodies, separator = kids[:size], kids[size] or Extent(0, 0)
     required = [b for key, b in zip(node.keys, bodies, strict=True) if key.required and b]
