@@ -10,9 +10,10 @@ parser fills. A target that does not read captures treats one as its item.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from collections.abc import Sequence as Seq
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from .origin import Origin
 
@@ -93,6 +94,23 @@ class RuleRef:
     name: str
 
 
+Row: TypeAlias = "tuple[tuple[int, int, int, int], ...]"
+
+
+class Known(Protocol):
+    """What is known of a machine of too many states to be looked at one by one."""
+
+    @property
+    def plain(self) -> Machine:
+        """A machine of few states that reads the same texts and more, of as many bytes."""
+
+    def live(self, state: int, low: int, high: int | None) -> bool:
+        """Whether acceptance follows with `low` to `high` (None: no bound) more counts."""
+
+    def longest(self, state: int) -> int | None:
+        """The most counts to acceptance, None if there is no most."""
+
+
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
 class Machine:
     """A deterministic machine over code points whose transitions may count.
@@ -101,10 +119,14 @@ class Machine:
     transition completes one character of the value (a value's spelling may take several). State 0
     is the start; every state lies on a path from the start to an accepting one. Equality is
     identity.
+
+    With `known`, there are very many states, few of which can be reached or are ever walked: rows
+    are made when they are asked for, and nobody should ask for all.
     """
 
-    transitions: tuple[tuple[tuple[int, int, int, int], ...], ...]
+    transitions: Seq[Row]
     accepting: frozenset[int]
+    known: Known | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)

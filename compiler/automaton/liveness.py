@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from weakref import WeakKeyDictionary
 
-from ..grammar import Machine
+from ..grammar import Known, Machine
 
 _CACHE: WeakKeyDictionary[Machine, Liveness] = WeakKeyDictionary()
 
@@ -100,8 +100,10 @@ class Liveness:
         return self._longest[state]
 
 
-def liveness(machine: Machine) -> Liveness:
-    """The machine's liveness, computed once."""
+def liveness(machine: Machine) -> Liveness | Known:
+    """The machine's liveness, computed once; or what is known of it anyway."""
+    if machine.known is not None:
+        return machine.known
     found = _CACHE.get(machine)
     if found is None:
         found = _CACHE[machine] = Liveness(machine)

@@ -30,6 +30,8 @@ from ..ir import (
 )
 from ..origin import Origin
 from ..regular.language import Language
+from ..regular.multiples import PLAIN_FACTOR, without_two_and_five
+from ..regular.numbers import are_few
 from .forms import (
     Alternative,
     Arrays,
@@ -166,12 +168,27 @@ class Builder:
                 return EnumValue(x.values, x.origin)
 
     def _number(self, x: Numbers) -> Value:
+        x = self._without_large_factor(x)
         if x.kind == "integer":
             multiple = None if x.multiple is None or x.multiple == 1 else int(x.multiple)
             low, high = _whole(x.low, x.low_open, 1), _whole(x.high, x.high_open, -1)
             factors = tuple(int(factor) for factor in x.avoid)
             return IntegerValue(low, high, multiple, factors, x.origin)
         return NumberValue(x.low, x.high, x.low_open, x.high_open, x.multiple, x.avoid, x.origin)
+
+    def _without_large_factor(self, x: Numbers) -> Numbers:
+        """What may be dropped is dropped where not every target can say the multiples."""
+        if x.multiple is None or self.reader.options.on_unsupported != "relax":
+            return x
+        factor = x.multiple
+        low, high = _whole(x.low, x.low_open, 1), _whole(x.high, x.high_open, -1)
+        if factor != factor.to_integral_value() or are_few(low, high, int(factor)):
+            return x
+        if without_two_and_five(int(factor)) <= PLAIN_FACTOR:
+            return x
+        at = x.origin.child("multipleOf")
+        self.reader.unsupported("multipleOf", at, "with so large a factor")
+        return replace(x, multiple=None)
 
     def _steps(self, x: Arrays, track: Track) -> Value:
         live = cut(track, self.graph.alive)

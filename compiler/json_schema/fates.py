@@ -64,7 +64,8 @@ _BOUND = "without an upper bound, that of `Bounds`"
 
 VALUES: Final[Mapping[str, Fate]] = {
     "type": Fate(
-        "exact; 1.0 is an integer (not in draft 4), which `compile_tools` writes as 1",
+        "exact; 1.0 is an integer (not in draft 4), which `compile_tools` writes as 1; integers "
+        "are written without an exponent, as 1e400 is read as no number at all by many",
         narrowed=Narrowed(
             "digits, exponents and the depth of untyped JSON as in `Bounds`; numbers with bounds "
             "are written without exponent",
@@ -88,10 +89,11 @@ NUMBERS: Final[Mapping[str, Fate]] = {
     "exclusiveMinimum": Fate("exact; as a boolean in draft 4"),
     "exclusiveMaximum": Fate("exact; as a boolean in draft 4"),
     "multipleOf": Fate(
-        "exact, decimal steps too",
+        "exact, decimal steps too; GBNF refuses whole numbers of more than 8,000 remainders and "
+        "digits",
         refused=Refused(
-            "the remainders take more than 100,000 states",
-            {"type": "integer", "multipleOf": 1000000007},
+            "a step that is not whole takes more than 100,000 states",
+            {"type": "number", "multipleOf": 0.123456789},
             "number-too-large",
         ),
     ),

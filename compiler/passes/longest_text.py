@@ -130,8 +130,10 @@ class _Measure:
     def regular(self, node: Regular) -> Extent:
         key = (id(node.machine), node.min, node.max)
         if key not in self.machines:
-            shortest = shortest_bytes(node.machine, node.min, node.max)
-            longest = longest_bytes(node.machine, node.min, node.max)
+            # What is known of a machine of too many states holds more texts than it.
+            machine = node.machine.known.plain if node.machine.known else node.machine
+            shortest = shortest_bytes(machine, node.min, node.max)
+            longest = longest_bytes(machine, node.min, node.max)
             because = None if longest is not None else f"{node.what} has no bound"
             self.machines[key] = Extent(shortest or 0, longest, because, node.origin)
         return self.machines[key]

@@ -223,7 +223,8 @@ class MaskAutomaton:
         tables = self.vocabulary.tables
         if loop.body not in tables:
             if isinstance(loop.body, Machine):
-                wide = any(len(row) and _width(row) >= _WIDE for row in loop.body.transitions)
+                machine = loop.body.known.plain if loop.body.known else loop.body
+                wide = any(len(row) and _width(row) >= _WIDE for row in machine.transitions)
                 tables[loop.body] = machine_table(loop.body) if wide else None
             else:
                 tables[loop.body] = item_table(loop.body)
