@@ -338,7 +338,7 @@ def trivial(alternative: Alternative) -> bool:
                 and any(c.names is None and not c.goal for c in alternative.classes)
                 and alternative.fewest == 0
                 and alternative.most is None
-                and not alternative.beyond
+                and not (alternative.beyond or alternative.conditions)
                 and not alternative.residues
             )
         case Values():

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, NoReturn
 
-from ..errors import LimitExceeded, SchemaError
+from ..errors import LimitExceeded
 from ..findings import Finding, Status
 from ..ir import Json
-from ..origin import Origin, Problem, did_you_mean
-from ..regular.formats import ANNOTATION_FORMATS, KNOWN_FORMATS, NARROWED
-from ..regular.language import Language
+from ..origin import Origin, Problem
 from .admits import admits
 from .applicators import apply, older_ref, with_null
 from .checks import describe_value
@@ -202,53 +200,6 @@ class Reader:
         depth, scope = place.depth, place.scope
         made = Place(schema, pointer, place.origin, place.resource, depth, scope)
         return (made.atom,)
-
-    # -- languages
-
-    def pattern(self, place: Place, source: str, *tokens: str | int) -> Language | None:
-        """The language of a regular expression, None if it is invalid or dropped."""
-        origin = place.at(*tokens)
-        try:
-            return Language.pattern(source, origin=origin)
-        except SchemaError as error:
-            first = error.problems[0]
-            if first.code == "unsupported-pattern" and self.options.on_unsupported == "relax":
-                self.found("relaxed", str(tokens[0]), f"dropped: {first.message}", origin)
-            else:
-                self.found("refused", str(tokens[0]), first.message, origin)
-                self.problems.extend(error.problems)
-            return None
-
-    def format(self, place: Place, name: str) -> Language | None:
-        """The language of a format, None if it is an annotation."""
-        origin = place.at("format")
-        known = name in KNOWN_FORMATS or name in ANNOTATION_FORMATS
-        if not known:
-            self._unknown_format(name, origin)
-            return None
-        if self.options.formats == "annotate":
-            self.found("annotation", "format", "formats are not asserted", origin)
-            return None
-        language = Language.format(name)
-        if language is not None:
-            if name in NARROWED:
-                self.found("narrowed", "format", NARROWED[name], origin)
-            return language
-        self.found("annotation", "format", f"'{name}' says nothing about the text", origin)
-        return None
-
-    def _unknown_format(self, name: str, origin: Origin) -> None:
-        what = f"unknown format '{name}'"
-        hint = did_you_mean(name, sorted(KNOWN_FORMATS | ANNOTATION_FORMATS))
-        if self.options.unknown_formats == "refuse":
-            self.found("refused", "format", what, origin)
-            self.problem(
-                "unknown-format", what, origin,
-                hint or 'unknown_formats="annotate" reports it and goes on',
-            )  # fmt: skip
-            return
-        how = f"{what}: not asserted" + (f"; {hint}" if hint else "")
-        self.found("annotation", "format", how, origin)
 
     # -- forms
 

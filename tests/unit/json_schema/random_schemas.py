@@ -165,7 +165,10 @@ def _sample(rng: Random, value: Value, read: SchemaValue, depth: int) -> Any:
             most = value.min_items + 2 if value.max_items is None else value.max_items
             length = rng.randint(value.min_items, min(most, value.min_items + 2))
             items = [*value.prefix, *[value.items or NeverValue()] * length][:length]
-            return [_sample(rng, item, read, depth - 1) for item in items]
+            made = [_sample(rng, item, read, depth - 1) for item in items]
+            if value.unique and not contains(value, read.definitions, made):
+                raise LookupError
+            return made
         case ObjectValue():
             return _object(rng, value, read, depth)
         case UnionValue(options):

@@ -280,6 +280,8 @@ def test_what_many_objects_are_not_is_one_object_with_conditions() -> None:
 
 
 def test_listed_containers_are_negated_too() -> None:
+    check({"not": {"const": {}}}, [{"a": 1}, [], 0], [{}])
+    check({"items": {"not": {"enum": [{}, []]}}}, [[{"a": 1}, [1]], {}], [[{}], [1, []]])
     check({"not": {"const": [1, "a"]}}, [[], [1], [1, "b"], [1, "a", 2], 1], [[1, "a"], [1.0, "a"]])
     check({"not": {"enum": [{"a": [1]}, {"b": None}, [2], 3]}},
           [{}, {"a": [1], "b": None}, {"a": [1, 1]}, {"b": 1}, [3], 2],
