@@ -95,7 +95,7 @@ def _clauses(
     whole: Objects, mine: Sequence[Alternative], values: list[Values], cause: Cause, goals: Goals
 ) -> list[Alternative]:
     """The objects of none of the shapes, and none of the values."""
-    shapes = [x for x in mine if isinstance(x, Objects)]
+    shapes = [_bare(x) for x in mine if isinstance(x, Objects)]
     shapes += [_shape(v, cause, goals) for x in values for v in x.values if isinstance(v, dict)]
     beyond = tuple(Beyond(shape, cause.keyword, cause.origin) for shape in shapes)
     settled = settle(replace(whole, beyond=beyond), goals)
@@ -200,10 +200,21 @@ def _not_containers(
     return current
 
 
+def _bare(x: Objects) -> Objects:
+    """An object's shape: under a negation it declares and evaluates nothing."""
+    members = {
+        name: Member(m.goal, m.required, implicit=True, origin=m.origin)
+        for name, m in x.members.items()
+    }
+    classes = tuple(replace(c, implicit=True, evaluated=False) for c in x.classes)
+    return replace(x, members=members, classes=classes, declares=False)
+
+
 def _shape(value: dict[str, Json], cause: Cause, goals: Goals) -> Objects:
     """The objects that are equal to `value`."""
     members = {
-        name: Member(goals.constant(inner, cause.origin), True) for name, inner in value.items()
+        name: Member(goals.constant(inner, cause.origin), True, implicit=True)
+        for name, inner in value.items()
     }
     return Objects(members, (), origin=cause.origin)
 
@@ -307,7 +318,7 @@ def _not_objects(x: Objects, cause: Cause) -> list[Typed]:
     if x.most is not None:
         made.append(Objects(fewest=x.most + 1, origin=origin))
     if not any(c.names is None and not c.goal for c in x.classes):
-        shape = Objects({name: Member(()) for name in x.members}, x.classes)
+        shape = _bare(Objects({name: Member(()) for name in x.members}, x.classes))
         beyond = Beyond(shape, cause.keyword, origin)
         made.append(Objects(beyond=(beyond,), origin=origin))
     for b in x.beyond:

@@ -352,6 +352,16 @@ def test_unevaluated_properties_see_through_applicators() -> None:
            "unevaluatedProperties": False}, [{}], [{"a": 2}, {"b": 1}])  # fmt: skip
 
 
+def test_what_is_negated_twice_evaluates_nothing() -> None:
+    whole = {"patternProperties": {"^a": {}}, "additionalProperties": {"type": "integer"}}
+    check({"not": {"not": whole}, "unevaluatedProperties": False}, [{}, 3], [{"a": 1}, {"b": 1}])
+    check({"not": {"oneOf": [{"type": "string"}, {"not": whole}]},
+           "unevaluatedProperties": {"type": "null"}}, [{}, {"a": None}], [{"a": 1}, {"b": None}],
+          )  # fmt: skip
+    check({"oneOf": [{"maxProperties": 2}, {"not": whole}], "unevaluatedProperties": False},
+          [{}], [{"a": 1}, {"b": 1}, {"b": "x"}])  # fmt: skip
+
+
 def test_unevaluated_items() -> None:
     check({"prefixItems": [{"type": "integer"}], "unevaluatedItems": False},
           [[], [1], "x"], [["x"], [1, 2]])  # fmt: skip
