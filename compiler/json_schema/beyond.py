@@ -137,11 +137,12 @@ class _Conditions:
             if any(not ways and not o for ways, o in zip(found, opened, strict=True)):
                 return None
             # What leaves no choice is no condition.
-            forced = (w for w, o in zip(found, opened, strict=True) if len(w) == 1 and not o)
-            only = next(forced, None)
-            if only is None:
+            forced = (i for i, w in enumerate(found) if len(w) == 1 and not opened[i])
+            which = next(forced, None)
+            if which is None:
                 break
-            self.x = self._with(*next(iter(only)))
+            self.x = self._with(*next(iter(found[which])))
+            del self.clauses[which]
         self._drop_implied(found, opened)
         if len(self.clauses) > MAX_CONDITIONS:
             raise TooMany(self.clauses[MAX_CONDITIONS])

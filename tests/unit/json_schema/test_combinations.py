@@ -261,6 +261,12 @@ def test_few_names_of_which_the_values_matter_are_refused() -> None:
           [{}, {"a": 1, "b": 2}])  # fmt: skip
 
 
+def test_a_demand_that_cannot_be_said_is_refused_where_it_leaves_no_choice() -> None:
+    found = problem({"type": "object", "propertyNames": {"maxLength": 0},
+                     "not": {"additionalProperties": {"uniqueItems": True}}})  # fmt: skip
+    assert (found.code, found.message) == ("unsupported-keyword", "`not` is not supported here")
+
+
 KINDS = [
     {"type": "object", "properties": {"kind": {"type": "string"}, name: {"type": "integer"},
                                       f"{name}2": {"maxLength": 2}}, "required": [name]}
