@@ -136,13 +136,19 @@ class Graph:
             return [closed]
         while True:
             try:
-                return list(expand_beyond(closed, self.reader))
+                expanded = expand_beyond(closed, self.reader)
             except TooMany as error:
                 clause = error.clause
                 self.reader.unsupported(
                     clause.keyword, clause.origin, "beside so many other conditions"
                 )
                 closed = replace(closed, beyond=tuple(b for b in closed.beyond if b is not clause))
+                continue
+            # Clauses may bring conditions along that cannot be said.
+            for residue in dict.fromkeys(r for y in expanded for r in y.residues):
+                if residue not in closed.residues:
+                    self.reader.unsupported(residue.keyword, residue.origin)
+            return list(expanded)
 
     def _close(self, x: Objects) -> Objects | Reason:
         """Close an object that describes its keys, if the options say so; drop empty classes."""

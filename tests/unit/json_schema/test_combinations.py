@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from calligram.compiler.ir import AnyValue, EnumValue, NumberValue, ObjectValue, UnionValue
-from tests.unit.json_schema.helpers import check, problem, read
+from tests.unit.json_schema.helpers import check, problem, problems, read
 
 AB = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
       "additionalProperties": False}  # fmt: skip
@@ -265,6 +265,16 @@ def test_a_demand_that_cannot_be_said_is_refused_where_it_leaves_no_choice() -> 
     found = problem({"type": "object", "propertyNames": {"maxLength": 0},
                      "not": {"additionalProperties": {"uniqueItems": True}}})  # fmt: skip
     assert (found.code, found.message) == ("unsupported-keyword", "`not` is not supported here")
+
+
+def test_what_a_clause_brings_along_and_cannot_be_said_is_refused() -> None:
+    listed = {"enum": [{"k": 0}], "required": ["k"]}
+    inner = {"dependentSchemas": {"x": {"type": "null"}, "y": {}},
+             "oneOf": [{"minProperties": 1}, listed],
+             "properties": {"y": False, "z": {"maxLength": 2}}}  # fmt: skip
+    found = problems({"type": "object", "propertyNames": {"type": "number"},
+                      "oneOf": [{"not": inner}, {}]})  # fmt: skip
+    assert {(p.code, p.origin.pointer) for p in found} == {("unsupported-keyword", "/oneOf/0/not")}
 
 
 KINDS = [
