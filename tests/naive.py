@@ -27,6 +27,8 @@ from calligram.compiler.grammar import (
 )
 
 Ends = frozenset[int]
+# Position, keys used, open members used, names to remember, conditions met.
+_State = tuple[int, tuple[int, ...], int, frozenset[str], int]
 
 
 def accepts(grammar: Grammar, text: str, *, armed: bool = False) -> bool:
@@ -116,8 +118,7 @@ class Matcher:
     def _members(self, node: Members, at: int) -> Ends:
         """All ways to go on, as (position, keys used, open members used, names, conditions met)."""
         found = set()
-        State = tuple[int, tuple[int, ...], int, frozenset[str], int]
-        queue: list[State] = [(at, (), 0, frozenset(), 0)]
+        queue: list[_State] = [(at, (), 0, frozenset(), 0)]
         seen = set(queue)
         for position, used, opened, names, met in queue:
             total = len(used) + opened
