@@ -9,7 +9,7 @@ few paths along the digits of a bound.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import overload
+from typing import NoReturn, overload
 
 from ..grammar import Machine, Row
 from ..regular.dfa import Dfa
@@ -71,6 +71,9 @@ class _Multiples(Sequence[Row]):
 
     def __len__(self) -> int:
         return len(self.spelled.transitions) * self.factor
+
+    def __iter__(self) -> NoReturn:
+        raise AssertionError("these are too many states to be looked at one by one")
 
     @overload
     def __getitem__(self, index: int) -> Row: ...

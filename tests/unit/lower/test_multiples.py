@@ -121,6 +121,13 @@ def test_no_token_leads_to_where_no_multiple_follows() -> None:
         assert taken is (text in begun), text
 
 
+def test_nobody_looks_at_all_the_states() -> None:
+    made = multiples(integers(None, None, digits=None), 50021)
+    assert len(made.transitions) > 200_000
+    with pytest.raises(AssertionError, match="too many states"):
+        list(made.transitions)
+
+
 def test_gbnf_refuses_them_by_feature_and_place() -> None:
     given = {"type": "object", "properties": {"n": {"type": "integer", "multipleOf": 50021}}}
     grammar = calligram.compile_schema(given)
