@@ -17,8 +17,10 @@ from .ir import (
     Call,
     EnumValue,
     IntegerValue,
+    Key,
     NumberValue,
     ObjectValue,
+    OpenKeys,
     StringValue,
     UnionValue,
     Value,
@@ -109,7 +111,7 @@ def _bounds(value: Value, origin: Origin, bounds: Bounds, narrowed: Narrowed) ->
         case StringValue(max_length=None, language=language) if not _ends(language):
             how = f"what may repeat without end, at most {bounds.string} times by default"
             narrowed(origin, "maxLength", how)
-        case ArrayValue(runs=runs) if any(run.most is None for run in runs):
+        case ArrayValue(steps=steps) if any(s.target == i for i, r in enumerate(steps) for s in r):
             how = f"at most {bounds.items} items in a row by default"
             narrowed(origin, "maxItems", how)
         case ArrayValue(max_items=None, items=items) if items is not None:
@@ -140,13 +142,15 @@ def _inner(value: Value, origin: Origin) -> Iterator[tuple[Value, Origin]]:
     match value:
         case UnionValue(options):
             yield from ((option, origin) for option in options)
-        case ArrayValue(prefix, items, runs=runs):
-            yield from ((run.value, origin) for run in runs)
+        case ArrayValue(prefix, items, steps=steps):
+            yield from ((step.value, origin) for row in steps for step in row)
             yield from ((member, origin.child("prefixItems", i)) for i, member in enumerate(prefix))
             if items is not None:
                 yield items, origin.child("items")
         case ObjectValue(keys, opened):
-            yield from ((key.value, key.origin) for key in keys)
-            yield from ((kind.value, kind.origin) for kind in opened)
+            kinds: tuple[Key | OpenKeys, ...] = (*keys, *opened)
+            for kind in kinds:
+                yield kind.value, kind.origin
+                yield from ((variant.value, kind.origin) for variant in kind.variants)
         case _:
             pass

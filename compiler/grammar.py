@@ -10,14 +10,14 @@ parser fills. A target that does not read captures treats one as its item.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Sequence as Seq
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from .origin import Origin
 
 Ranges = tuple[tuple[int, int], ...]
-Transitions: TypeAlias = tuple[tuple[tuple[int, int, int, int], ...], ...]
 MAX_CODE_POINT = 0x10FFFF
 SURROGATES = (0xD800, 0xDFFF)
 
@@ -94,6 +94,23 @@ class RuleRef:
     name: str
 
 
+Row: TypeAlias = "tuple[tuple[int, int, int, int], ...]"
+
+
+class Known(Protocol):
+    """What is known of a machine of too many states to be looked at one by one."""
+
+    @property
+    def plain(self) -> Machine:
+        """A machine of few states that reads the same texts and more, of as many bytes."""
+
+    def live(self, state: int, low: int, high: int | None) -> bool:
+        """Whether acceptance follows with `low` to `high` (None: no bound) more counts."""
+
+    def longest(self, state: int) -> int | None:
+        """The most counts to acceptance, None if there is no most."""
+
+
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
 class Machine:
     """A deterministic machine over code points whose transitions may count.
@@ -102,10 +119,14 @@ class Machine:
     transition completes one character of the value (a value's spelling may take several). State 0
     is the start; every state lies on a path from the start to an accepting one. Equality is
     identity.
+
+    With `known`, there are very many states, few of which can be reached or are ever walked: rows
+    are made when they are asked for, and nobody should ask for all.
     """
 
-    transitions: Transitions
+    transitions: Seq[Row]
     accepting: frozenset[int]
+    known: Known | None = None
 
     @property
     def may_be_empty(self) -> bool:
@@ -114,10 +135,10 @@ class Machine:
 
 
 class ButMachine(Machine):
-    """The texts of `base` but for `words`, none of which is longer than the text may be.
+    """The texts of `base` but for `words`, each of which is shorter than a text may be.
 
-    From every state of `base` endlessly many texts can be read, so that leaving out some leaves no
-    place without a way on. Whoever reads the base and keeps an eye on the words is spared the
+    From every state of `base` there are texts longer than all of them, within the bounds of the
+    node, so that leaving them out leaves no place without a way on. Whoever reads the base and keeps an eye on the words is spared the
     automaton of both, which has a state for each letter of each word: it is made when first asked
     for.
     """
@@ -132,7 +153,8 @@ class ButMachine(Machine):
     def __init__(self, base: Machine, words: Iterable[str], build: Callable[[], Machine]) -> None:
         # The class is frozen for everyone else.
         for name, value in (
-            ("base", base), ("words", frozenset(words)), ("_build", build), ("_built", None)
+            ("base", base), ("words", frozenset(words)), ("known", None),
+            ("_build", build), ("_built", None),
         ):  # fmt: skip
             object.__setattr__(self, name, value)
 
@@ -145,7 +167,7 @@ class ButMachine(Machine):
         return self._built
 
     @property
-    def transitions(self) -> Transitions:
+    def transitions(self) -> Seq[Row]:
         return self.built.transitions
 
     @property
@@ -173,12 +195,25 @@ class Regular:
 
 
 @dataclass(frozen=True, slots=True)
+class Variant:
+    """A narrower way of saying a member, and the conditions that it meets, as bits."""
+
+    body: Expr
+    meets: int
+
+
+@dataclass(frozen=True, slots=True)
 class Member:
-    """A declared key with all of its spelling: key, colon, value. `body` starts with the key."""
+    """A declared key with all of its spelling: key, colon, value. `body` starts with the key.
+
+    `meets`: the conditions that it meets in any case, as bits; by a variant it meets more.
+    """
 
     name: str
     body: Expr
     required: bool
+    meets: int = 0
+    variants: tuple[Variant, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +228,10 @@ class Members:
     With `names`, one for each of `open`, an open member is its name and then its `open`: the names
     are remembered, and they are ``"distinct"``, or ``"ascending"`` in the order of their bytes. No
     two of `names` have a text in common; names hold no tokens.
+
+    Each of `conditions` must be met: by a member that meets it, or by the absence of one of the
+    keys that it is the bits of. `open_meets` and `open_variants` say what open members meet, for
+    each of `open` (empty: nothing).
     """
 
     keys: tuple[Member, ...]
@@ -205,8 +244,12 @@ class Members:
     origin: Origin = Origin()
     names: tuple[Expr, ...] = ()
     memory: OneOf["distinct", "ascending"] = "distinct"
+    conditions: tuple[int, ...] = ()
+    open_meets: tuple[int, ...] = ()
+    open_variants: tuple[tuple[Variant, ...], ...] = ()
 
     def __post_init__(self) -> None:
+        assert not self.conditions or self.memory == "distinct" or not self.names
         assert not self.names or len(self.names) == len(self.open), "a name for each open member"
 
 
@@ -368,11 +411,18 @@ def children(expr: Expr) -> tuple[Expr, ...]:
         case Repeat(item=item) | Capture(item=item):
             return (item,)
         case Members():
-            return (*(k.body for k in expr.keys), expr.separator, *expr.open, *expr.names)
+            bodies = (k.body for k in expr.keys)
+            return (*bodies, expr.separator, *expr.open, *expr.names, *variants(expr))
         case Distinct(prefix, rest, separator):
             return (separator, *prefix, *(() if rest is None else (rest,)))
         case _:
             return ()
+
+
+def variants(members: Members) -> tuple[Expr, ...]:
+    """The bodies of all variants, those of declared keys first."""
+    of_keys = (v.body for key in members.keys for v in key.variants)
+    return (*of_keys, *(v.body for kind in members.open_variants for v in kind))
 
 
 def references(expr: Expr) -> Iterator[str]:

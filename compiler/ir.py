@@ -145,12 +145,11 @@ class EnumValue:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """``least`` to ``most`` items in a row (None: the schema has no bound), each a `value`."""
+class ItemStep:
+    """An item that is a `value`, and the state that the array is in behind it."""
 
     value: Value
-    least: int = 0
-    most: int | None = None
+    target: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +157,12 @@ class ArrayValue:
     """`prefix` item by item, then any number of `items` (None: no more may follow).
 
     ``min_items``/``max_items`` count all members, the prefix included; ``max_items`` None: the
-    schema has no bound. With `runs`, which the whole prefix and no `items` stand before, one run
-    follows the other; some run is not empty, and ``min_items`` is what all of them need at least.
-    `unique`: no two members are equal; there are no runs then.
+    schema has no bound. `unique`: no two members are equal.
+
+    With `steps`, there is neither a prefix nor `items`, and no member needs to differ: from state
+    0 on each member is one of the steps of the state that the array is in, and it may end in a
+    state of `ends`. A step leads to a later state or back to its own; from every state the end can
+    be reached.
     """
 
     prefix: tuple[Value, ...] = ()
@@ -168,18 +170,41 @@ class ArrayValue:
     min_items: int = 0
     max_items: int | None = None
     origin: Origin = Origin()
-    runs: tuple[Run, ...] = ()
+    steps: tuple[tuple[ItemStep, ...], ...] = ()
+    ends: frozenset[int] = frozenset()
     unique: bool = False
 
 
 @dataclass(frozen=True, slots=True)
+class Meeting:
+    """A narrower value of a key, and the conditions of the object that it meets, as bits."""
+
+    value: Value
+    meets: int
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What some member of an object must meet, or one of the keys `absent` by its absence.
+
+    `keyword` and `origin`: what in the schema asks for it.
+    """
+
+    absent: tuple[str, ...]
+    keyword: str
+    origin: Origin = Origin()
+
+
+@dataclass(frozen=True, slots=True)
 class Key:
-    """A declared key of an object."""
+    """A declared key of an object; it meets `meets`, and by values of `variants` more."""
 
     name: str
     value: Value
     required: bool
     origin: Origin = Origin()
+    meets: int = 0
+    variants: tuple[Meeting, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,11 +213,14 @@ class OpenKeys:
 
     `names` never contains a declared key, and the classes of one object are pairwise disjoint, so
     a key has one value. Made from additionalProperties, patternProperties and propertyNames.
+    Each key meets `meets`, and by values of `variants` more.
     """
 
     names: Language
     value: Value
     origin: Origin = Origin()
+    meets: int = 0
+    variants: tuple[Meeting, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +228,7 @@ class ObjectValue:
     """An object: declared `keys` in schema order, then `open_keys` classes (none: closed).
 
     ``min_keys``/``max_keys`` count all keys of the object; ``max_keys`` None: no bound of its own.
+    Each of `conditions` must be met; its bit is 1 shifted by its index.
     """
 
     keys: tuple[Key, ...] = ()
@@ -207,6 +236,7 @@ class ObjectValue:
     min_keys: int = 0
     max_keys: int | None = None
     origin: Origin = Origin()
+    conditions: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

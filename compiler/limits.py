@@ -12,6 +12,9 @@ from typing import Any, Final
 MAX_NESTING: Final = 128
 """Arrays and objects inside one another."""
 
+MAX_REMEMBERED: Final = 10_000
+"""Texts that one array or object remembers, so that items or keys differ."""
+
 MAX_EXPONENT: Final = 4000
 """Exponent beyond which a number is refused rather than written out."""
 

@@ -16,12 +16,13 @@ from .ir import (
     BooleanValue,
     EnumValue,
     IntegerValue,
+    Key,
     NeverValue,
     NullValue,
     NumberValue,
     ObjectValue,
+    OpenKeys,
     ReferenceValue,
-    Run,
     StringValue,
     UnionValue,
     Value,
@@ -108,11 +109,8 @@ def _array(value: ArrayValue, definitions: Mapping[str, Value], instance: list[A
         return False
     if value.unique and len({json_key(_exact(member)) for member in instance}) < len(instance):
         return False
-    if value.runs:
-        split = len(value.prefix)
-        pairs = zip(value.prefix, instance, strict=False)
-        fits = all(contains(item, definitions, member) for item, member in pairs)
-        return fits and _runs(value.runs, definitions, instance[split:])
+    if value.steps:
+        return _steps(value, definitions, instance)
     for i, member in enumerate(instance):
         item = value.prefix[i] if i < len(value.prefix) else value.items
         if item is None or not contains(item, definitions, member):
@@ -120,27 +118,21 @@ def _array(value: ArrayValue, definitions: Mapping[str, Value], instance: list[A
     return True
 
 
-def _runs(runs: tuple[Run, ...], definitions: Mapping[str, Value], instance: list[Any]) -> bool:
-    """Whether some cut of the items makes the runs, one after the other."""
-    # After each item: the runs that it may belong to, with the number of items in them so far.
-    states = _entered(runs, {(0, 0)})
+def _steps(value: ArrayValue, definitions: Mapping[str, Value], instance: list[Any]) -> bool:
+    """Whether some way through the states reads the items."""
+    states = {0}
     for member in instance:
-        fits = [contains(run.value, definitions, member) for run in runs]
-        states = _entered(
-            runs,
-            {(i, n + 1) for i, n in states if i < len(runs) and fits[i] and n != runs[i].most},
-        )
-    return any(i == len(runs) for i, _ in states)
-
-
-def _entered(runs: tuple[Run, ...], states: set[tuple[int, int]]) -> set[tuple[int, int]]:
-    """The states, and those in the runs after one that may end."""
-    found = set(states)
-    for i, n in states:
-        while i < len(runs) and n >= runs[i].least:
-            i, n = i + 1, 0
-            found.add((i, n))
-    return found
+        fits: dict[int, bool] = {}
+        after: set[int] = set()
+        for state in states:
+            for step in value.steps[state]:
+                key = id(step.value)
+                if key not in fits:
+                    fits[key] = contains(step.value, definitions, member)
+                if fits[key]:
+                    after.add(step.target)
+        states = after
+    return not states.isdisjoint(value.ends)
 
 
 def _object(value: ObjectValue, definitions: Mapping[str, Value], instance: dict[str, Any]) -> bool:
@@ -162,4 +154,24 @@ def _object(value: ObjectValue, definitions: Mapping[str, Value], instance: dict
             )
         if not allowed:
             return False
-    return True
+    return not value.conditions or _all_met(value, definitions, instance)
+
+
+def _all_met(
+    value: ObjectValue, definitions: Mapping[str, Value], instance: dict[str, Any]
+) -> bool:
+    """Whether the members, and the keys that are absent, meet the object's conditions."""
+    met = 0
+    for i, condition in enumerate(value.conditions):
+        if any(name not in instance for name in condition.absent):
+            met |= 1 << i
+    declared = {key.name: key for key in value.keys}
+    for name, member in instance.items():
+        kind: Key | OpenKeys | None = declared.get(name)
+        kind = kind or next((o for o in value.open_keys if o.names.accepts(name)), None)
+        assert kind is not None, "every member has been found to be allowed"
+        met |= kind.meets
+        for variant in kind.variants:
+            if variant.meets & ~met and contains(variant.value, definitions, member):
+                met |= variant.meets
+    return met == (1 << len(value.conditions)) - 1

@@ -23,9 +23,12 @@ from calligram.compiler.grammar import (
     Rules,
     Sequence,
     Token,
+    Variant,
 )
 
 Ends = frozenset[int]
+# Position, keys used, open members used, names to remember, conditions met.
+_State = tuple[int, tuple[int, ...], int, frozenset[str], int]
 
 
 def accepts(grammar: Grammar, text: str, *, armed: bool = False) -> bool:
@@ -113,28 +116,37 @@ class Matcher:
                 return frozenset(found)
 
     def _members(self, node: Members, at: int) -> Ends:
-        """All ways to go on, as (position, keys used, open members used)."""
+        """All ways to go on, as (position, keys used, open members used, names, conditions met)."""
         found = set()
-        queue: list[tuple[int, tuple[int, ...], int, frozenset[str]]] = [(at, (), 0, frozenset())]
+        queue: list[_State] = [(at, (), 0, frozenset(), 0)]
         seen = set(queue)
-        for position, used, opened, names in queue:
+        for position, used, opened, names, met in queue:
             total = len(used) + opened
             complete = all(not k.required or i in used for i, k in enumerate(node.keys))
-            if complete and total >= node.min_count and total <= _bound(node.max_count):
+            if (
+                complete
+                and _all_met(node, used, met)
+                and total >= node.min_count
+                and total <= _bound(node.max_count)
+            ):
                 found.add(position)
             before = self.ends(node.separator, position) if total else frozenset({position})
             following = [
-                (end, tuple(sorted((*used, i))), opened, names)
+                (end, tuple(sorted((*used, i))), opened, names, met | key.meets | more)
                 for i, key in enumerate(node.keys)
                 if i not in used and self._in_order(node, used, opened, i)
-                for end in self.after(before, key.body)
+                for body, more in _ways(key.body, key.variants)
+                for end in self.after(before, body)
             ]
             if opened < _bound(node.max_open) and (node.order == "any" or complete):
-                for which, body in enumerate(node.open):
+                for which, whole in enumerate(node.open):
+                    variants = node.open_variants[which] if node.open_variants else ()
+                    always = node.open_meets[which] if node.open_meets else 0
                     for start in before:
                         following += [
-                            (end, used, opened + 1, after)
+                            (end, used, opened + 1, after, met | always | more)
                             for begun, after in self._named(node, which, start, names)
+                            for body, more in _ways(whole, variants)
                             for end in self.ends(body, begun)
                         ]
             for state in following:
@@ -188,6 +200,16 @@ class Matcher:
             and key > last
             and not any(node.keys[i].required for i in range(last + 1, key))
         )
+
+
+def _ways(body: Expr, variants: tuple[Variant, ...]) -> list[tuple[Expr, int]]:
+    return [(body, 0), *((variant.body, variant.meets) for variant in variants)]
+
+
+def _all_met(node: Members, used: tuple[int, ...], met: int) -> bool:
+    """Is each condition met, by a member or by a key that is not there?"""
+    absent = sum(1 << i for i in range(len(node.keys)) if i not in used)
+    return all(met >> c & 1 or keys & absent for c, keys in enumerate(node.conditions))
 
 
 def _bound(number: int | None) -> float:

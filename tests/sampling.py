@@ -286,7 +286,7 @@ class Sampler:
                 body, following = self.random.choice(ways)
             else:
                 body, following = min(ways, key=lambda way: self._height(way[0]))
-            which = next((i for i, opened in enumerate(node.open) if opened is body), None)
+            which = _open_kind(node, body)
             before = len(self._out)
             if plan.needs_separator(state):
                 self._walk(node.separator)
@@ -335,6 +335,15 @@ class Sampler:
                 return text
             del self._out[before:]
         return None
+
+
+def _open_kind(node: Members, body: Expr) -> int | None:
+    """Which of the open members a body is of, by itself or by a variant."""
+    for i, whole in enumerate(node.open):
+        kinds = node.open_variants[i] if node.open_variants else ()
+        if whole is body or any(variant.body is body for variant in kinds):
+            return i
+    return None
 
 
 def _shortest_ways(machine: Machine, most: int) -> dict[tuple[int, int], tuple[int, int, int, int]]:

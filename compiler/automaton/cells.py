@@ -29,7 +29,7 @@ from ..grammar import (
     Slot,
 )
 from .exclusion import GONE, Exclusion
-from .liveness import liveness
+from .liveness import liveness, searched
 
 END: Final = 0
 
@@ -215,7 +215,7 @@ class Cells:
         self, machine: Machine, state: int, need: int, left: int | None
     ) -> tuple[int, int | None]:
         """The same window of counts, told apart only where it makes a difference."""
-        if 0 < need <= liveness(machine).shortest(state):
+        if need > 0 and machine.known is None and need <= searched(machine).shortest(state):
             need = 0
         if left is not None:
             longest = liveness(machine).longest(state)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import LimitExceeded
 from ..grammar import Distinct, Expr, Members
+from ..limits import MAX_REMEMBERED
 from .distinct_plan import (
-    MAX_REMEMBERED,
     MAX_REMEMBERED_BYTES,
     PLAIN,
     Alive,

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from ..errors import LimitExceeded
 from ..grammar import Distinct, Expr, Members
+from ..limits import MAX_REMEMBERED
 from ..origin import Origin
 from .matching import can_match, forced_words
 from .members import MembersPlan
@@ -21,9 +22,8 @@ from .word_counts import WordCounts
 PLAIN: Final = -1
 """In place of a memory: nothing is remembered, and more is allowed than there is."""
 
-MAX_REMEMBERED: Final = 10_000
 MAX_REMEMBERED_BYTES: Final = 16 * 1024 * 1024
-"""Texts, and bytes of them, that one array or object remembers."""
+"""Bytes of the texts that one array or object remembers."""
 
 _NEAR: Final = 64
 """Items that a plain array still counts one by one before its end."""
@@ -207,9 +207,11 @@ class NamesPlan(MembersPlan):
         self.origin = node.origin
         self.alive = alive
         self._starts: tuple[int, ...] | None = None
+        # What may stand behind each name, the variants behind all that are none.
+        self._bodies = [*node.open, *(v.body for kind in node.open_variants for v in kind)]
 
     def follows(self, which: int) -> Expr | None:
-        return self.node.open[which] if which >= 0 else None
+        return self._bodies[which] if which >= 0 else None
 
     def _names(self) -> tuple[int, ...]:
         if self._starts is None:
@@ -225,11 +227,21 @@ class NamesPlan(MembersPlan):
             if self.feasible(nxt, left)
         ]
         after = self.after_open(state)
-        if after is None or not self.feasible(after, None if left is None else left - 1):
+        if after is None:
             return out
-        for which, start in enumerate(self._names()):
-            if self._has_name(start, memory):
-                out.append(Way(self.node.names[which], None, which, after))
+        left = None if left is None else left - 1
+        behind = len(self.node.open)
+        for number, start in enumerate(self._names()):
+            ways = self.opened(after, number, self.node.open[number])
+            kinds = self.node.open_variants[number] if self.node.open_variants else ()
+            numbers = {id(v.body): behind + i for i, v in enumerate(kinds)}
+            behind += len(kinds)
+            if not self._has_name(start, memory):
+                continue
+            for body, nxt in ways:
+                if self.feasible(nxt, left):
+                    which = numbers.get(id(body), number)
+                    out.append(Way(self.node.names[number], None, which, nxt))
         return out
 
     def _has_name(self, start: int, memory: int) -> bool:
@@ -258,6 +270,6 @@ class NamesPlan(MembersPlan):
         return self.alive.texts.spelled(memory)
 
     def plain(self, state: Any) -> Any:
-        keys, opens, total = state
+        keys, opens, total, met = state
         most = self.node.max_open
-        return keys, 0 if most is not None and most - opens > _NEAR else opens, total
+        return keys, 0 if most is not None and most - opens > _NEAR else opens, total, met

@@ -15,7 +15,7 @@ from .cells import BUT, BYTES, END, EXPR, MEMBER, MEMBERS, REGULAR, REPEAT
 from .core import TOKEN_BASE, Arc, Core, Event, Pending
 from .distinct import INSIDE
 from .items import ItemStates
-from .liveness import liveness
+from .liveness import searched
 from .utf8 import byte_sequences
 
 _WIDE: Final = 4
@@ -385,7 +385,10 @@ def _characters(item: Expr, core: Core) -> bool:
 
 @lru_cache(maxsize=1024)
 def wide(machine: Machine) -> bool:
-    """Can some state of the machine read many characters, digits at least?"""
+    """Can some state of the machine read many characters, digits at least, as far as all its states
+    are known?"""
+    if machine.known is not None:
+        return False
     return any(sum(high - low + 1 for low, high, _, _ in row) >= 10 for row in machine.transitions)
 
 
@@ -424,5 +427,7 @@ def _uniform(machine: Machine, need: int, left: int | None) -> bool:
     room. Where some are, words must be able to grow from every state: without end, or count by
     count up to the most.
     """
-    alive = liveness(machine)
-    return need <= 0 or (left is None and alive.is_endless) or alive.is_dense
+    if need <= 0:
+        return True
+    alive = searched(machine)
+    return (left is None and alive.is_endless) or alive.is_dense

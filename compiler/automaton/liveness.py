@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
-from ..grammar import Machine
+from ..grammar import Known, Machine
 
 _CACHE: WeakKeyDictionary[Machine, Liveness] = WeakKeyDictionary()
 
@@ -140,8 +140,14 @@ class Liveness:
         return self._longest[state]
 
 
-def liveness(machine: Machine) -> Liveness:
-    """The machine's liveness, computed once."""
+def liveness(machine: Machine) -> Liveness | Known:
+    """The machine's liveness, computed once; or what is known of it anyway."""
+    return searched(machine) if machine.known is None else machine.known
+
+
+def searched(machine: Machine) -> Liveness:
+    """The liveness of a machine all of whose states may be looked at, computed once."""
+    assert machine.known is None
     found = _CACHE.get(machine)
     if found is None:
         found = _CACHE[machine] = Liveness(machine)

@@ -92,7 +92,7 @@ def _array(reader: Reader, x: Arrays, value: list[Json]) -> bool:
 
 
 def _contains(reader: Reader, c: Contains, value: list[Json]) -> bool:
-    found = sum(satisfies(reader, c.goal, v) for v in value)
+    found = sum(satisfies(reader, c.goal, v) for v in value[c.start :])
     return found >= c.minimum and (c.maximum is None or found <= c.maximum)
 
 
@@ -105,12 +105,4 @@ def _object(reader: Reader, x: Objects, value: dict[str, Json]) -> bool:
         goal = lookup(x, name).goal
         if goal is None or not satisfies(reader, goal, inner):
             return False
-    return all(_goes_beyond(reader, b.shape, value) for b in x.beyond)
-
-
-def _goes_beyond(reader: Reader, shape: Objects, value: dict[str, Json]) -> bool:
-    for name, inner in value.items():
-        goal = lookup(shape, name).goal
-        if goal is None or not satisfies(reader, goal, inner):
-            return True
-    return False
+    return not any(admits(reader, b.shape, value) for b in x.beyond)

@@ -131,21 +131,24 @@ def _without(reader: Reader, form: Form, others: list[Form], place: Place) -> Fo
     """What `form` lets through and none of the others does."""
     cause = Cause("oneOf", place.at("oneOf"))
     whole = form
-    try:
-        for other in others:
-            form = meet(form, negate(other, cause, reader), reader)
-            if len(form.alternatives) > MAX_EXCLUSIVE:
-                raise TooManyAlternatives.at("too-many-alternatives", "", cause.origin)
-    except TooManyAlternatives:
-        held = [x for other in others for x in other.alternatives]
+    for clauses in (False, True):
+        try:
+            form = whole
+            for other in others:
+                form = meet(form, negate(other, cause, reader, clauses), reader)
+                if len(form.alternatives) > MAX_EXCLUSIVE:
+                    raise TooManyAlternatives.at("too-many-alternatives", "", cause.origin)
+        except TooManyAlternatives:
+            continue
+        return form
+    held = [x for other in others for x in other.alternatives]
 
-        def holds(value: Json) -> bool:
-            return not any(reader.admits(x, value) for x in held)
+    def holds(value: Json) -> bool:
+        return not any(reader.admits(x, value) for x in held)
 
-        residue = Residue("oneOf", "exactly one option of oneOf", cause.origin, holds)
-        alternatives = (replace(x, residues=(*x.residues, residue)) for x in whole.alternatives)
-        return Form(tuple(alternatives))
-    return form
+    residue = Residue("oneOf", "exactly one option of oneOf", cause.origin, holds)
+    alternatives = (replace(x, residues=(*x.residues, residue)) for x in whole.alternatives)
+    return Form(tuple(alternatives))
 
 
 def _overlaps(reader: Reader, forms: list[Form]) -> list[list[int]]:

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ..conditions import kept_bits
 from ..ir import (
     AnyValue,
     ArrayValue,
     BooleanValue,
     EnumValue,
     IntegerValue,
+    ItemStep,
     Key,
+    Meeting,
     NeverValue,
     NullValue,
     NumberValue,
     ObjectValue,
     OpenKeys,
     ReferenceValue,
-    Run,
     SchemaValue,
     StringValue,
     UnionValue,
@@ -27,19 +30,27 @@ from ..ir import (
 )
 from ..origin import Origin
 from ..regular.language import Language
+from ..regular.multiples import PLAIN_FACTOR, without_two_and_five
+from ..regular.numbers import are_few
 from .forms import (
     Alternative,
     Arrays,
     Booleans,
     Goal,
+    KeyClass,
+    MeetingGoal,
+    Member,
     Nulls,
     Numbers,
     Objects,
     Strings,
+    Track,
     Values,
     trivial,
 )
-from .resolve import Graph, Node, children, key_of, open_names
+from .lookup import open_names
+from .resolve import Graph, Node, children, key_of
+from .track import cut, fewest
 
 if TYPE_CHECKING:
     from .reading import Reader
@@ -157,6 +168,7 @@ class Builder:
                 return EnumValue(x.values, x.origin)
 
     def _number(self, x: Numbers) -> Value:
+        x = self._without_large_factor(x)
         if x.kind == "integer":
             multiple = None if x.multiple is None or x.multiple == 1 else int(x.multiple)
             low, high = _whole(x.low, x.low_open, 1), _whole(x.high, x.high_open, -1)
@@ -164,18 +176,30 @@ class Builder:
             return IntegerValue(low, high, multiple, factors, x.origin)
         return NumberValue(x.low, x.high, x.low_open, x.high_open, x.multiple, x.avoid, x.origin)
 
-    def _rows(self, x: Arrays) -> Value:
-        prefix = tuple(self._goal_value(item.goal) for item in x.prefix)
-        runs = tuple(
-            Run(self._goal_value(row.goal), row.least, row.most)
-            for row in x.rows
-            if self.graph.alive(row.goal)
+    def _without_large_factor(self, x: Numbers) -> Numbers:
+        """What may be dropped is dropped where not every target can say the multiples."""
+        if x.multiple is None or self.reader.options.on_unsupported != "relax":
+            return x
+        factor = x.multiple
+        low, high = _whole(x.low, x.low_open, 1), _whole(x.high, x.high_open, -1)
+        if factor != factor.to_integral_value() or are_few(low, high, int(factor)):
+            return x
+        if without_two_and_five(int(factor)) <= PLAIN_FACTOR:
+            return x
+        at = x.origin.child("multipleOf")
+        self.reader.unsupported("multipleOf", at, "with so large a factor")
+        return replace(x, multiple=None)
+
+    def _steps(self, x: Arrays, track: Track) -> Value:
+        live = cut(track, self.graph.alive)
+        steps = tuple(
+            tuple(ItemStep(self._goal_value(s.goal), s.target) for s in row) for row in live.steps
         )
-        return ArrayValue(prefix, None, x.shortest, None, x.origin, runs)
+        return ArrayValue((), None, fewest(live), None, x.origin, steps, live.ends)
 
     def _array(self, x: Arrays) -> Value:
-        if x.rows:
-            return self._rows(x)
+        if x.track is not None:
+            return self._steps(x, x.track)
         prefix: list[Value] = []
         rest = x.rest
         for i, item in enumerate(x.prefix):
@@ -195,24 +219,47 @@ class Builder:
         return ArrayValue(tuple(prefix), items, x.shortest, longest, x.origin, unique=unique)
 
     def _object(self, x: Objects) -> Value:
+        x = self._without_met(x)
         required = sum(m.required for m in x.members.values())
         full = x.most is not None and x.most <= required
         keys: list[Key] = []
         for name, m in x.members.items():
             if m.goal is None or (full and not m.required) or not self.graph.alive(m.goal):
                 continue
-            keys.append(Key(name, self._goal_value(m.goal), m.required, m.origin))
+            value = self._goal_value(m.goal)
+            keys.append(Key(name, value, m.required, m.origin, m.meets, self._meetings(m)))
         opened: list[OpenKeys] = []
         for c in () if full else x.classes:
             if self.graph.alive(c.goal):
                 names = open_names(c.names, x.members)
                 language = Language.any() if names is None else names
-                opened.append(OpenKeys(language, self._goal_value(c.goal), c.origin))
+                value = self._goal_value(c.goal)
+                opened.append(OpenKeys(language, value, c.origin, c.meets, self._meetings(c)))
         fewest = x.fewest if x.fewest > required else 0
         if opened and fewest - required >= 2:
             fewest = self._remembered_keys(x, fewest, required)
         most = x.most if x.most is not None and (opened or x.most < len(keys)) else None
-        return ObjectValue(tuple(keys), tuple(opened), fewest, most, x.origin)
+        return ObjectValue(tuple(keys), tuple(opened), fewest, most, x.origin, x.conditions)
+
+    def _meetings(self, kind: Member | KeyClass) -> tuple[Meeting, ...]:
+        return tuple(
+            Meeting(self._goal_value(v.goal), v.meets)
+            for v in kind.variants
+            if self.graph.alive(v.goal)
+        )
+
+    def _without_met(self, x: Objects) -> Objects:
+        """The object without conditions that a key meets that can never be there."""
+        possible = {
+            n for n, m in x.members.items() if m.goal is not None and self.graph.alive(m.goal)
+        }
+        kept = [i for i, c in enumerate(x.conditions) if possible.issuperset(c.absent)]
+        if len(kept) == len(x.conditions):
+            return x
+        members = {n: replace(m, **_bits_of(m, kept)) for n, m in x.members.items()}
+        classes = tuple(replace(c, **_bits_of(c, kept)) for c in x.classes)
+        conditions = tuple(x.conditions[i] for i in kept)
+        return replace(x, members=members, classes=classes, conditions=conditions)
 
     def _remembered_keys(self, x: Objects, fewest: int, required: int) -> int:
         """How many members there must be where undeclared keys count, so that they must differ.
@@ -226,6 +273,13 @@ class Builder:
         how = "undeclared keys have one spelling, and none is written twice"
         self.reader.found("narrowed", "minProperties", how, at)
         return fewest
+
+
+def _bits_of(kind: Member | KeyClass, kept: list[int]) -> dict[str, Any]:
+    """What a key meets of the conditions `kept`."""
+    ways = ((v.goal, kept_bits(v.meets, kept)) for v in kind.variants)
+    variants = tuple(MeetingGoal(goal, bits) for goal, bits in ways if bits)
+    return {"meets": kept_bits(kind.meets, kept), "variants": variants}
 
 
 def _whole(bound: Decimal | None, is_open: bool, sign: int) -> int | None:

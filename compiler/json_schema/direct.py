@@ -31,6 +31,7 @@ from .keywords import (
     TYPE_HINTS,
     TYPES,
 )
+from .languages import format_language, pattern_language
 from .meet import meet
 from .meet_scalars import numbers, strings
 from .object_keywords import object_part, required_keys
@@ -175,7 +176,7 @@ def _pattern(reader: Reader, place: Place, schema: dict[str, Any]) -> Language |
     if not isinstance(source, str):
         reader.invalid(place, "pattern", "a regular expression", source)
         return None
-    return reader.pattern(place, source, "pattern")
+    return pattern_language(reader, place, source, "pattern")
 
 
 def _format(reader: Reader, place: Place, schema: dict[str, Any]) -> Language | None:
@@ -185,7 +186,7 @@ def _format(reader: Reader, place: Place, schema: dict[str, Any]) -> Language | 
     if not isinstance(name, str):
         reader.invalid(place, "format", "the name of a format", name)
         return None
-    return reader.format(place, name)
+    return format_language(reader, place, name)
 
 
 def _arrays(reader: Reader, place: Place, schema: dict[str, Any], name: str) -> Part:

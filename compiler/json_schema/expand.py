@@ -1,4 +1,4 @@
-"""contains, where it comes down to counts, positions or rows; uniqueItems over few arrays.
+"""contains, where it comes down to lengths, and beside uniqueItems; uniqueItems over few arrays.
 
 Distinct items of more arrays than that are left to the grammar, which remembers them.
 """
@@ -25,12 +25,13 @@ from .forms import (
     Nulls,
     Numbers,
     Reason,
-    Row,
     Values,
     both,
     trivial,
 )
 from .json_values import is_container, json_key
+from .meet_scalars import least
+from .track import track
 
 if TYPE_CHECKING:
     from .reading import Reader
@@ -38,121 +39,87 @@ if TYPE_CHECKING:
 # More arrays than this are not listed one by one, nor positions combined.
 MAX_LISTED = 400
 MAX_POSITIONS = 64
-# More items than this are not counted one by one in an array of any length.
-MAX_ROWS = 8
 
 
 def expand_array(reader: Reader, x: Arrays) -> Iterator[Alternative | Reason]:
     """`x` as alternatives without contains and uniqueItems; what cannot be said is refused."""
+    y = _without_plain(reader, x)
+    if isinstance(y, Reason):
+        yield y
+    elif y.unique is None or _all_differ(reader, y):
+        yield _tracked(reader, replace(y, unique=None))
+    elif not y.contains:
+        yield _few_arrays(reader, y) or _remembered(reader, y)
+    else:
+        yield from _distinct_and_contained(reader, y)
+
+
+def _without_plain(reader: Reader, x: Arrays) -> Arrays | Reason:
+    """`x` without the conditions that come down to lengths, or hold anyway."""
+    kept: list[Contains] = []
     for c in x.contains:
         reason = contains_clash(c)
         if reason is not None:
-            yield reason
-            return
-    results = _without_contains(reader, x)
-    for y in results:
-        if y.longest is not None and y.shortest > y.longest:
-            yield Reason(f"minContains {y.shortest} is above maxItems {y.longest}", y.origin)
-        elif y.unique is None or _all_differ(reader, y):
-            yield replace(y, unique=None)
-        elif y.rows:
-            reader.unsupported("uniqueItems", y.unique, "beside contains")
-            yield replace(y, unique=None)
-        else:
-            yield _few_arrays(reader, y) or _remembered(reader, y)
+            return reason
+        if c.minimum == 0 and c.maximum is None:
+            continue
+        form = reader.form(c.goal) if c.goal else None
+        if form is None or (len(form.alternatives) == 6 and all(map(trivial, form.alternatives))):
+            longest = least(x.longest, None if c.maximum is None else c.maximum + c.start)
+            shortest = c.minimum + c.start if c.minimum else 0
+            x = replace(x, shortest=max(x.shortest, shortest), longest=longest)
+        elif not form.alternatives:
+            if c.minimum > 0:
+                return Reason("no item can be what `contains` asks for", c.origin)
+        elif c.maximum is not None or c.start or c.minimum > _certain(x, c.goal):
+            kept.append(c)
+    if x.longest is not None and x.shortest > x.longest:
+        return Reason(f"minContains {x.shortest} is above maxItems {x.longest}", x.origin)
+    return replace(x, contains=tuple(kept))
 
 
-def _without_contains(reader: Reader, x: Arrays) -> list[Arrays]:
+def _tracked(reader: Reader, x: Arrays) -> Arrays:
+    """`x` with its conditions told item by item."""
+    if not x.contains:
+        return x
+    told = track(reader, x)
+    if told is None:
+        # Together they are too many states: say which one is that already without the others.
+        alone = (c for c in x.contains if track(reader, replace(x, contains=(c,))) is None)
+        at = next(alone, x.contains[-1])
+        reader.unsupported("contains", at.origin, "over so many positions")
+        return replace(x, contains=())
+    return Arrays((), None, origin=x.origin, track=told)
+
+
+def _distinct_and_contained(reader: Reader, x: Arrays) -> Iterator[Alternative | Reason]:
+    """`x`, of which both the differences and the conditions matter."""
+    assert x.unique is not None
+    listed = _few_arrays(reader, x)
+    if listed is not None:
+        yield listed
+        return
+    limit = _most(x)
+    if limit is None or limit > MAX_POSITIONS:
+        # Not everywhere can what is remembered be counted too.
+        reader.unsupported("uniqueItems", x.unique, "beside contains")
+        yield _tracked(reader, replace(x, unique=None))
+        return
     current = [replace(x, contains=())]
     for c in x.contains:
-        made: list[Arrays] | None = []
-        for y in current:
-            options = _place_contained(reader, y, c)
-            if options is None:
-                made = None
-                break
-            assert made is not None
-            made.extend(options)
-            if len(made) > MAX_POSITIONS:
-                made = None
-                break
-        if made is None:
-            reader.unsupported("contains", c.origin, "over so many positions")
+        ways = comb(limit - c.start, c.minimum) if limit >= c.start else 0
+        if c.maximum is not None or len(current) * ways > MAX_POSITIONS:
+            reader.unsupported("contains", c.origin, "beside uniqueItems")
             continue
-        current = made
-    return current
+        places = list(combinations(range(c.start, limit), c.minimum))
+        current = [_at_positions(y, c.goal, chosen) for y in current for chosen in places]
+    for y in current:
+        yield _few_arrays(reader, y) or _remembered(reader, y)
 
 
-def _place_contained(reader: Reader, x: Arrays, c: Contains) -> list[Arrays] | None:
-    """`x` with `c` said by counts or by position; None if neither will do."""
-    if c.minimum == 0 and c.maximum is None:
-        return [x]
-    if x.rows:
-        return None
-    form = reader.form(c.goal) if c.goal else None
-    if form is None or (len(form.alternatives) == 6 and all(map(trivial, form.alternatives))):
-        longest = c.maximum if x.longest is None else x.longest
-        if c.maximum is not None and longest is not None:
-            longest = min(longest, c.maximum)
-        return [replace(x, shortest=max(x.shortest, c.minimum), longest=longest)]
-    if not form.alternatives:
-        return [] if c.minimum > 0 else [x]
-    if c.maximum is not None:
-        return _in_rows(x, c)
-    if c.minimum <= _certain(x, c.goal):
-        return [x]
-    limit = len(x.prefix) if x.rest is None else x.longest
-    if x.longest is not None and limit is not None:
-        limit = min(limit, x.longest)
-    if limit is None or limit > MAX_POSITIONS or comb(limit, c.minimum) > MAX_POSITIONS:
-        return _in_rows(x, c)
-    return [_at_positions(x, c.goal, chosen) for chosen in combinations(range(limit), c.minimum)]
-
-
-def _in_rows(x: Arrays, c: Contains) -> list[Arrays] | None:
-    """`x` as rows of items that do not satisfy `c` with single ones between that do.
-
-    None where lengths would have to be counted beside, or several conditions at once.
-    """
-    if len(c.goal) != 1 or x.rest is None or x.longest is not None or x.rows:
-        return None
-    no: Goal = (c.goal[0].opposite,)
-    rest = x.rest.goal
-    with_, without = both(rest, c.goal), both(rest, no)
-    if c.maximum is None and c.minimum == 1:
-        return _first_in_rows(x, c.goal, no)
-    most = c.minimum if c.maximum is None else c.maximum
-    if x.prefix or x.shortest > c.minimum or most > MAX_ROWS:
-        return None
-    made: list[Arrays] = []
-    pair = (Row(without), Row(with_, 1, 1))
-    for count in range(c.minimum, most + 1):
-        last = Row(rest if c.maximum is None else without)
-        if count == 0:
-            made.append(replace(x, rest=Item(without)))
-        else:
-            made.append(replace(x, rest=None, shortest=count, rows=(*pair * count, last)))
-    return made
-
-
-def _first_in_rows(x: Arrays, goal: Goal, no: Goal) -> list[Arrays] | None:
-    """`x` by the first item that satisfies the goal: one by one as far as lengths matter."""
-    assert x.rest is not None
-    rest = x.rest.goal
-    fixed = max(len(x.prefix), x.shortest - 1)
-    if fixed > MAX_POSITIONS:
-        return None
-    made: list[Arrays] = []
-    before: list[Item] = []
-    for i in range(fixed):
-        item = x.at(i)
-        assert item is not None
-        here = (*before, Item(both(item.goal, goal)), *x.prefix[i + 1 :])
-        made.append(replace(x, prefix=here, shortest=max(x.shortest, i + 1)))
-        before.append(Item(both(item.goal, no)))
-    rows = (Row(both(rest, no)), Row(both(rest, goal), 1, 1), Row(rest))
-    made.append(replace(x, prefix=tuple(before), rest=None, shortest=fixed + 1, rows=rows))
-    return made
+def _most(x: Arrays) -> int | None:
+    """How many items there can be, None if any number."""
+    return least(len(x.prefix) if x.rest is None else None, x.longest)
 
 
 def _certain(x: Arrays, goal: Goal) -> int:
@@ -175,10 +142,8 @@ def _at_positions(x: Arrays, goal: Goal, chosen: tuple[int, ...]) -> Arrays:
 
 def _all_differ(reader: Reader, x: Arrays) -> bool:
     """Whether no two items can be equal: there are not two, or they have nothing in common."""
-    limit = len(x.prefix) if x.rest is None else x.longest
-    if x.longest is not None and limit is not None:
-        limit = min(limit, x.longest)
-    if limit is None or limit > MAX_POSITIONS or x.rows:
+    limit = _most(x)
+    if limit is None or limit > MAX_POSITIONS:
         return False
     items = [item for i in range(limit) if (item := x.at(i)) is not None]
     return all(
@@ -217,7 +182,8 @@ def _few_arrays(reader: Reader, x: Arrays) -> Alternative | Reason | None:
         listed.extend(layer)
         if len(listed) > MAX_LISTED:
             return None
-    kept: list[Json] = [array for array in listed if len(array) >= x.shortest]
+    rules = replace(x, unique=None)
+    kept: list[Json] = [array for array in listed if admits(reader, rules, array)]
     if not kept:
         return _too_few(x)
     return Values(tuple(kept), (), x.origin)

@@ -52,14 +52,20 @@ def _note(meaning: str = "") -> Fate:
 _TEXT = {"type": "string"}
 _OBJECT = {"type": "object"}
 _SHORTEST = "characters in their shortest spelling only"
-_OPEN = "{} conditions on keys that no name declares"
-_NOT_OPEN = {"additionalProperties": {"type": "integer"}}
+_OPEN = {"additionalProperties": {"type": "integer"}}
+_REMEMBERED = "; keys are remembered where it matters what undeclared ones hold, which GBNF cannot"
+_ONCE = "such keys have one spelling, and none is written twice"
+_MANY = "more than ten conditions on the keys of one object"
+_TEN = [
+    {"properties": {name: _TEXT, name.upper(): _TEXT}, "required": [name]} for name in "abcdefghijk"
+]
 _RESOLVED = "a place in the schema, in a document given or in a draft's metaschema"
 _BOUND = "without an upper bound, that of `Bounds`"
 
 VALUES: Final[Mapping[str, Fate]] = {
     "type": Fate(
-        "exact; 1.0 is an integer (not in draft 4), which `compile_tools` writes as 1",
+        "exact; 1.0 is an integer (not in draft 4), which `compile_tools` writes as 1; integers "
+        "are written without an exponent, as 1e400 is read as no number at all by many",
         narrowed=Narrowed(
             "digits, exponents and the depth of untyped JSON as in `Bounds`; numbers with bounds "
             "are written without exponent",
@@ -83,10 +89,11 @@ NUMBERS: Final[Mapping[str, Fate]] = {
     "exclusiveMinimum": Fate("exact; as a boolean in draft 4"),
     "exclusiveMaximum": Fate("exact; as a boolean in draft 4"),
     "multipleOf": Fate(
-        "exact, decimal steps too",
+        "exact, decimal steps too; GBNF refuses whole numbers of more than 8,000 remainders and "
+        "digits",
         refused=Refused(
-            "the remainders take more than 100,000 states",
-            {"type": "integer", "multipleOf": 1000000007},
+            "a step that is not whole takes more than 100,000 states",
+            {"type": "number", "multipleOf": 0.123456789},
             "number-too-large",
         ),
     ),
@@ -140,18 +147,14 @@ ARRAYS: Final[Mapping[str, Fate]] = {
     "contains": Fate(
         "exact, in arrays of any length",
         refused=Refused(
-            "counts, or several `contains` at once, that take too many rows",
-            {"contains": {"type": "integer"}, "minContains": 300},
+            "counts, positions and several `contains` at once that take more than 2,048 states",
+            {"contains": {"type": "integer"}, "minContains": 3000},
         ),
     ),
     "minContains": Fate("exact, as far as `contains` is"),
     "maxContains": Fate("exact, as far as `contains` is"),
     "unevaluatedItems": Fate(
-        "exact, whatever evaluates items: `$ref`, `allOf`, `if` and so on",
-        refused=Refused(
-            "a schema, not `false`, beside `contains`",
-            {"contains": {"type": "integer"}, "unevaluatedItems": _TEXT},
-        ),
+        "exact, whatever evaluates items: `$ref`, `allOf`, `contains`, `if` and so on"
     ),
 }
 
@@ -215,18 +218,19 @@ COMBINATIONS: Final[Mapping[str, Fate]] = {
         ),
     ),
     "oneOf": Fate(
-        "exact: each option without the others",
-        refused=Refused(
-            _OPEN.format("options that overlap in"),
-            {"oneOf": [_NOT_OPEN, {"additionalProperties": {"minimum": 2}}]},
-        ),
+        f"exact: each option without the others{_REMEMBERED}",
+        narrowed=Narrowed(_ONCE, {"oneOf": [_OPEN, {"additionalProperties": {"minimum": 2}}]}),
+        refused=Refused(_MANY, {"oneOf": [*_TEN, _OBJECT]}),
     ),
-    "not": Fate("exact", refused=Refused(_OPEN.format("negated"), {"not": _NOT_OPEN})),
+    "not": Fate(
+        f"exact{_REMEMBERED}",
+        narrowed=Narrowed(_ONCE, {"not": _OPEN}),
+        refused=Refused(_MANY, {"not": {"anyOf": _TEN}}),
+    ),
     "if": Fate(
-        "exact",
-        refused=Refused(
-            _OPEN.format("an `if` of"), {"if": _NOT_OPEN, "then": {"maxProperties": 1}}
-        ),
+        f"exact{_REMEMBERED}",
+        narrowed=Narrowed(_ONCE, {"if": _OPEN, "then": {"maxProperties": 1}}),
+        refused=Refused(_MANY, {"if": {"anyOf": _TEN}, "then": False}),
     ),
     "then": Fate("exact, beside `if`"),
     "else": Fate("exact, beside `if`"),

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from ..ir import Json
+from ..ir import Condition, Json
 from ..origin import Origin
 from ..regular.language import Language
 
@@ -41,6 +41,20 @@ def both(a: Goal, b: Goal) -> Goal:
     if not b or a == b:
         return a
     return tuple(dict.fromkeys(a + b)) if a else b
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnyGoal:
+    """What a place holds that no document has: one of the goals must be satisfied."""
+
+    goals: tuple[Goal, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constant:
+    """What a place holds that no document has: the value must be this one."""
+
+    value: Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +136,7 @@ class Strings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contains:
-    """`minimum` to `maximum` items satisfy the goal.
+    """`minimum` to `maximum` items satisfy the goal, the first `start` items left out.
 
     ``evaluates``: the keyword itself asks, so unevaluatedItems passes by what it matches; not so
     where a negation does.
@@ -133,6 +147,7 @@ class Contains:
     maximum: int | None
     origin: Origin
     evaluates: bool = False
+    start: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,19 +159,29 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Row:
-    """``least`` to ``most`` (None: no bound) items in a row that satisfy the goal."""
+class Step:
+    """An item that satisfies the goal, and the state of the :class:`Track` after it."""
 
     goal: Goal
-    least: int = 0
-    most: int | None = None
+    target: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Track:
+    """Items by states: the `steps` out of each, state 0 first, and where an array may end.
+
+    A step leads to a later state or back to its own.
+    """
+
+    steps: tuple[tuple[Step, ...], ...]
+    ends: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arrays:
     """Arrays: `prefix` by position, then `rest` (None: nothing more).
 
-    With `rows`, which come of contains at the very end only, those follow the prefix instead.
+    With a `track`, which comes of contains at the very end only, that says all there is to say.
     """
 
     prefix: tuple[Item, ...] = ()
@@ -167,11 +192,19 @@ class Arrays:
     contains: tuple[Contains, ...] = ()
     origin: Origin = NOWHERE
     residues: Residues = ()
-    rows: tuple[Row, ...] = ()
+    track: Track | None = None
 
     def at(self, index: int) -> Item | None:
         """What stands at `index`, None if nothing may."""
         return self.prefix[index] if index < len(self.prefix) else self.rest
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeetingGoal:
+    """What narrower values of a key satisfy, and the conditions that they meet, as bits."""
+
+    goal: Goal
+    meets: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -183,6 +216,8 @@ class Member:
         declared: ``properties`` names it.
         implicit: it is let through only because nothing was said about further keys.
         evaluated: ``unevaluatedProperties`` passes it by.
+        meets: the object's conditions that it meets, as bits; they come at the very end only.
+        variants: what it meets by narrower values.
     """
 
     goal: Goal | None
@@ -191,6 +226,8 @@ class Member:
     implicit: bool = False
     evaluated: bool = False
     origin: Origin = NOWHERE
+    meets: int = 0
+    variants: tuple[MeetingGoal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -202,11 +239,13 @@ class KeyClass:
     implicit: bool = False
     evaluated: bool = False
     origin: Origin = NOWHERE
+    meets: int = 0
+    variants: tuple[MeetingGoal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Beyond:
-    """Some key is not in `shape`, or its value is not what `shape` says of it."""
+    """The object is none that `shape` lets through."""
 
     shape: Objects
     keyword: str
@@ -217,7 +256,8 @@ class Beyond:
 class Objects:
     """Objects: members by name, then disjoint classes of other keys.
 
-    ``declares``: some ``properties`` spoke, so the object counts as described.
+    ``declares``: some ``properties`` spoke, so the object counts as described. What is left of
+    `beyond` at the very end are `conditions`.
     """
 
     members: Mapping[str, Member] = field(default_factory=dict)
@@ -228,6 +268,7 @@ class Objects:
     beyond: tuple[Beyond, ...] = ()
     origin: Origin = NOWHERE
     residues: Residues = ()
+    conditions: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -297,7 +338,7 @@ def trivial(alternative: Alternative) -> bool:
                 and any(c.names is None and not c.goal for c in alternative.classes)
                 and alternative.fewest == 0
                 and alternative.most is None
-                and not alternative.beyond
+                and not (alternative.beyond or alternative.conditions)
                 and not alternative.residues
             )
         case Values():

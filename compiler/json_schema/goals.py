@@ -20,6 +20,10 @@ class Goals(Protocol):
         """Whether the alternative lets the value through; may look into goals."""
         ...
 
+    def constant(self, value: Json, origin: Origin) -> Goal:
+        """The goal of being equal to `value`."""
+        ...
+
     def step(self, origin: Origin, units: int = 1) -> None:
         """Count units of work; raises LimitExceeded when the budget is spent."""
         ...

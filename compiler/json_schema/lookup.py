@@ -1,7 +1,10 @@
-"""What an object alternative says of one key."""
+"""What an object alternative says of one key, and which keys it does not speak of by name."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from ..regular.language import Language
 from .forms import Member, Objects
 
 
@@ -14,3 +17,11 @@ def lookup(x: Objects, name: str) -> Member:
         if c.names is None or c.names.accepts(name):
             return Member(c.goal, False, False, c.implicit, c.evaluated, c.origin)
     return Member(None, origin=x.origin)
+
+
+def open_names(names: Language | None, members: Mapping[str, object]) -> Language | None:
+    """The keys of a class without those that are spoken of by name (None: every key)."""
+    if names is None:
+        return ~Language.words(list(members)) if members else None
+    spoken = [name for name in members if names.accepts(name)]
+    return names - Language.words(spoken) if spoken else names

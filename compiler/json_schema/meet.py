@@ -19,6 +19,7 @@ from .forms import (
     Strings,
     Typed,
     Values,
+    trivial,
 )
 from .goals import Goals
 from .join import prune
@@ -106,7 +107,7 @@ def filter_values(x: Values, allowed: tuple[Alternative, ...], goals: Goals) -> 
         if is_container(value):
             if mine or any(json_key(value) in keys for keys in listed):
                 kept.append(value)
-                pending = True
+                pending = pending or not any(map(_says_nothing, mine))
         elif any(json_key(value) in keys for keys in listed) or any(
             goals.admits(y, value) for y in mine
         ):
@@ -116,6 +117,17 @@ def filter_values(x: Values, allowed: tuple[Alternative, ...], goals: Goals) -> 
         return Reason(_why_no_value(x, typed, allowed), x.origin)
     checks = (*x.checks, allowed) if pending else x.checks
     return Values(tuple(kept), checks, x.origin, residues)
+
+
+def _says_nothing(x: Typed) -> bool:
+    """Whether it lets every value of its type through, and evaluates none of it."""
+    match x:
+        case Arrays():
+            return trivial(x) and not x.prefix and x.rest is not None and not x.rest.evaluated
+        case Objects():
+            return trivial(x) and not x.members and not any(c.evaluated for c in x.classes)
+        case _:
+            return trivial(x)
 
 
 def _why_no_value(x: Values, typed: list[Typed], allowed: tuple[Alternative, ...]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..origin import Origin
-from .beyond import settle
+from .clauses import settle
 from .forms import (
     NOWHERE,
     Arrays,
@@ -103,10 +103,11 @@ def meet_objects(
             return Reason(f"required key '{name}' is not allowed", place)
         members[name] = member
     beyond = x.beyond + tuple(c for c in y.beyond if c not in x.beyond)
-    return objects(
+    made = objects(
         members, _meet_classes(x, y, goals), max(x.fewest, y.fewest), least(x.most, y.most),
         x.declares or y.declares, origin, residues, beyond,
     )  # fmt: skip
+    return settle(made, goals) if isinstance(made, Objects) and beyond else made
 
 
 def _meet_classes(x: Objects, y: Objects, goals: Goals) -> tuple[KeyClass, ...]:
@@ -152,5 +153,4 @@ def objects(
     if not classes and fewest > allowed:
         text = f"minProperties {fewest} is above the {allowed} keys that are allowed"
         return Reason(text, origin)
-    made = Objects(members, classes, fewest, most, declares, beyond, origin, residues)
-    return settle(made) if beyond else made
+    return Objects(members, classes, fewest, most, declares, beyond, origin, residues)

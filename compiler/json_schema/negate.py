@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
 from ..ir import Json
 from ..origin import Origin
 from ..regular.language import Language
+from .clauses import settle
 from .forms import (
     ANY,
     TRIVIAL,
     TYPE_OF,
     Alternative,
     Arrays,
-    Atom,
     Beyond,
     Booleans,
     Cause,
     Contains,
     Form,
-    Goal,
     Item,
     Member,
     Nulls,
@@ -44,19 +43,24 @@ MAX_PIECES = 64
 MAX_PRODUCT = 512
 
 
-def negate(form: Form, cause: Cause, goals: Goals) -> Form:
-    """What `form` does not let through."""
+def negate(form: Form, cause: Cause, goals: Goals, clauses: bool = False) -> Form:
+    """What `form` does not let through. `clauses`: objects as one alternative, with a clause for
+    each that they must not be, rather than as a union."""
     if not form.alternatives:
         return ANY
     kept: list[Alternative] = []
     for whole in TRIVIAL:
-        kept.extend(_complement_in(replace(whole, origin=cause.origin), form, cause, goals))
+        kept.extend(
+            _complement_in(replace(whole, origin=cause.origin), form, cause, goals, clauses)
+        )
     if not kept:
         return Form((), (Reason("its negation lets everything through", cause.origin),))
     return Form(tuple(kept))
 
 
-def _complement_in(whole: Typed, form: Form, cause: Cause, goals: Goals) -> list[Alternative]:
+def _complement_in(
+    whole: Typed, form: Form, cause: Cause, goals: Goals, clauses: bool
+) -> list[Alternative]:
     """The part of one type that the form does not let through."""
     kind = TYPE_OF[type(whole)]
     mine = [x for x in form.alternatives if type(x) is type(whole)]
@@ -67,17 +71,35 @@ def _complement_in(whole: Typed, form: Form, cause: Cause, goals: Goals) -> list
     ]
     if isinstance(whole, (Nulls, Booleans)):
         return _complement_finite(whole, [*mine, *values], cause, goals)
+    clauses = clauses and not any(x.checks for x in values)
+    if clauses and isinstance(whole, Objects):
+        return _clauses(whole, mine, values, cause, goals)
     current: list[Typed] = [whole]
     for x in (*values, *mine):
         pieces = _pieces(whole, x, cause, goals)
         if len(current) * len(pieces) > MAX_PRODUCT:
-            return [_as_residue(whole, form, cause, goals)]
+            break
         current = _cross(current, pieces, goals)
         if len(current) > 1:
             current = prune(current, goals)
         if len(current) > MAX_PIECES:
-            return [_as_residue(whole, form, cause, goals)]
-    return list(current)
+            break
+    else:
+        return list(current)
+    if isinstance(whole, Objects) and not any(x.checks for x in values):
+        return _clauses(whole, mine, values, cause, goals)
+    return [_as_residue(whole, form, cause, goals)]
+
+
+def _clauses(
+    whole: Objects, mine: Sequence[Alternative], values: list[Values], cause: Cause, goals: Goals
+) -> list[Alternative]:
+    """The objects of none of the shapes, and none of the values."""
+    shapes = [_bare(x) for x in mine if isinstance(x, Objects)]
+    shapes += [_shape(v, cause, goals) for x in values for v in x.values if isinstance(v, dict)]
+    beyond = tuple(Beyond(shape, cause.keyword, cause.origin) for shape in shapes)
+    settled = settle(replace(whole, beyond=beyond), goals)
+    return [settled] if isinstance(settled, Objects) else []
 
 
 def _cross(xs: list[Typed], ys: list[Typed], goals: Goals) -> list[Typed]:
@@ -153,7 +175,54 @@ def _not_values(whole: Typed, x: Values, cause: Cause, goals: Goals) -> list[Typ
             )
             for a, b in zip(edges, edges[1:], strict=False)
         ]
+    found = None if x.checks else _not_containers(whole, values, cause, goals)
+    if found is not None:
+        return found
     return [replace(whole, residues=_residue(cause, lambda v: not goals.admits(x, v)))]
+
+
+def _not_containers(
+    whole: Typed, values: list[Json], cause: Cause, goals: Goals
+) -> list[Typed] | None:
+    """The arrays, or objects, that equal none of the values; None where that is not said."""
+    current: list[Typed] = [whole]
+    for value in values:
+        match value:
+            case dict():
+                alone: Alternative = _shape(value, cause, goals)
+            case list():
+                alone = _items(value, cause, goals)
+            case _:
+                return None
+        current = _cross(current, _pieces(whole, alone, cause, goals), goals)
+        if len(current) > MAX_PIECES:
+            return None
+    return current
+
+
+def _bare(x: Objects) -> Objects:
+    """An object's shape: under a negation it declares and evaluates nothing."""
+    members = {
+        name: Member(m.goal, m.required, implicit=True, origin=m.origin)
+        for name, m in x.members.items()
+    }
+    classes = tuple(replace(c, implicit=True, evaluated=False) for c in x.classes)
+    return replace(x, members=members, classes=classes, declares=False)
+
+
+def _shape(value: dict[str, Json], cause: Cause, goals: Goals) -> Objects:
+    """The objects that are equal to `value`."""
+    members = {
+        name: Member(goals.constant(inner, cause.origin), True, implicit=True)
+        for name, inner in value.items()
+    }
+    return Objects(members, (), origin=cause.origin)
+
+
+def _items(value: list[Json], cause: Cause, goals: Goals) -> Arrays:
+    """The arrays that are equal to `value`."""
+    items = tuple(Item(goals.constant(inner, cause.origin)) for inner in value)
+    return Arrays(items, None, len(items), len(items), origin=cause.origin)
 
 
 def _not_numbers(x: Numbers, cause: Cause) -> list[Typed]:
@@ -200,7 +269,8 @@ def _not_arrays(x: Arrays, cause: Cause, goals: Goals) -> list[Typed]:
             made.append(Arrays(prefix, shortest=i + 1, origin=origin))
     if x.rest is not None:
         for atom in x.rest.goal:
-            made.append(_some_later_item(len(x.prefix), atom.opposite, cause, goals))
+            later = Contains((atom.opposite,), 1, None, origin, start=len(x.prefix))
+            made.append(Arrays(contains=(later,), origin=origin))
     for c in x.contains:
         made.extend(_not_contains(c, origin))
     if x.unique is not None:
@@ -211,26 +281,20 @@ def _not_arrays(x: Arrays, cause: Cause, goals: Goals) -> list[Typed]:
     return made
 
 
-def _some_later_item(start: int, atom: Atom, cause: Cause, goals: Goals) -> Typed:
-    goal: Goal = (atom,)
-    if start == 0:
-        return Arrays(contains=(Contains(goal, 1, None, cause.origin),), origin=cause.origin)
-    later = Arrays(contains=(Contains(goal, 1, None, cause.origin),))
-
-    def holds(value: Json) -> bool:
-        return isinstance(value, list) and goals.admits(later, value[start:])
-
-    return Arrays(origin=cause.origin, residues=_residue(cause, holds))
-
-
 def _not_contains(c: Contains, origin: Origin) -> list[Typed]:
     made: list[Typed] = []
     if c.minimum == 1 and len(c.goal) == 1:
-        made.append(Arrays(rest=Item((c.goal[0].opposite,)), origin=origin))
+        before = (Item(),) * c.start
+        made.append(Arrays(before, Item((c.goal[0].opposite,)), origin=origin))
     elif c.minimum > 0:
-        made.append(Arrays(contains=(Contains(c.goal, 0, c.minimum - 1, origin),), origin=origin))
+        made.append(
+            Arrays(
+                contains=(replace(c, minimum=0, maximum=c.minimum - 1, evaluates=False),),
+                origin=origin,
+            )
+        )
     if c.maximum is not None:
-        more = Contains(c.goal, c.maximum + 1, None, origin)
+        more = replace(c, minimum=c.maximum + 1, maximum=None, evaluates=False)
         made.append(Arrays(contains=(more,), origin=origin))
     return made
 
@@ -254,7 +318,7 @@ def _not_objects(x: Objects, cause: Cause) -> list[Typed]:
     if x.most is not None:
         made.append(Objects(fewest=x.most + 1, origin=origin))
     if not any(c.names is None and not c.goal for c in x.classes):
-        shape = Objects({name: Member(()) for name in x.members}, x.classes)
+        shape = _bare(Objects({name: Member(()) for name in x.members}, x.classes))
         beyond = Beyond(shape, cause.keyword, origin)
         made.append(Objects(beyond=(beyond,), origin=origin))
     for b in x.beyond:

@@ -10,6 +10,7 @@ from ..regular.language import Language
 from .checks import Part, count
 from .forms import Form, Goal, KeyClass, Member, Objects, Reason, Strings, Values, both
 from .keywords import OBJECT_KEYWORDS
+from .languages import pattern_language
 from .lookup import lookup
 from .meet_containers import objects
 from .meet_scalars import least
@@ -63,7 +64,7 @@ def _patterns(reader: Reader, place: Place, schema: dict[str, Any]) -> list[tupl
     made: list[tuple[Language, Goal]] = []
     for source, value in given.items():
         goal = reader.child_goal(place, value, "patternProperties", source)
-        language = reader.pattern(place, source, "patternProperties", source)
+        language = pattern_language(reader, place, source, "patternProperties", source)
         if language is not None:
             made.append((language, goal))
     return made

@@ -5,17 +5,29 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, NoReturn
 
-from ..errors import LimitExceeded, SchemaError
+from ..errors import LimitExceeded
 from ..findings import Finding, Status
 from ..ir import Json
-from ..origin import Origin, Problem, did_you_mean
-from ..regular.formats import ANNOTATION_FORMATS, KNOWN_FORMATS, NARROWED
-from ..regular.language import Language
+from ..origin import Origin, Problem
 from .admits import admits
 from .applicators import apply, older_ref, with_null
 from .checks import describe_value
 from .direct import direct_form
-from .forms import ANY, Alternative, Atom, Cause, Form, Goal, Objects, Reason, Strings, Values
+from .forms import (
+    ANY,
+    Alternative,
+    AnyGoal,
+    Atom,
+    Cause,
+    Constant,
+    Form,
+    Goal,
+    Objects,
+    Reason,
+    Strings,
+    Values,
+)
+from .join import join
 from .json_values import is_container, json_key
 from .keywords import ANNOTATIONS, APPLICATORS, IMPLEMENTED, UNEVALUATED, annotation_note, applies
 from .meet import meet
@@ -50,6 +62,8 @@ class Reader:
         self._atom_forms: dict[tuple[Atom, bool], Form] = {}
         self._goal_forms: dict[Hashable, Form] = {}
         self._open: set[tuple[Atom, bool]] = set()
+        self._constants: dict[Hashable, Goal] = {}
+        self._any_goals: dict[tuple[Goal, ...], Goal] = {}
         self._tags: dict[Objects, dict[str, frozenset[Hashable]]] = {}
         self._depth = 0
         self._probes = 0
@@ -162,60 +176,30 @@ class Reader:
             here = following
         return here
 
-    def synthetic(self, schema: dict[str, Any], place: Place) -> Goal:
+    def any_goal(self, goals: tuple[Goal, ...], place: Place) -> Goal:
+        """The goal of satisfying one of `goals`, the same one each time it is asked for."""
+        made = self._any_goals.get(goals)
+        if made is None:
+            made = self._any_goals[goals] = self.synthetic(AnyGoal(goals), place)
+        return made
+
+    def constant(self, value: Json, origin: Origin) -> Goal:
+        """The goal of being equal to `value`, the same one each time it is asked for."""
+        key = json_key(value)
+        made = self._constants.get(key)
+        if made is None:
+            root = self.document.root
+            place = Place(root.schema, root.pointer, origin, root.resource, root.depth)
+            made = self._constants[key] = self.synthetic(Constant(value), place)
+        return made
+
+    def synthetic(self, schema: dict[str, Any] | AnyGoal | Constant, place: Place) -> Goal:
         """A goal for a schema that the document does not have."""
         self._synthetic += 1
         pointer = f"{place.pointer}#{self._synthetic}"
         depth, scope = place.depth, place.scope
         made = Place(schema, pointer, place.origin, place.resource, depth, scope)
         return (made.atom,)
-
-    # -- languages
-
-    def pattern(self, place: Place, source: str, *tokens: str | int) -> Language | None:
-        """The language of a regular expression, None if it is invalid or dropped."""
-        origin = place.at(*tokens)
-        try:
-            return Language.pattern(source, origin=origin)
-        except SchemaError as error:
-            first = error.problems[0]
-            if first.code == "unsupported-pattern" and self.options.on_unsupported == "relax":
-                self.found("relaxed", str(tokens[0]), f"dropped: {first.message}", origin)
-            else:
-                self.found("refused", str(tokens[0]), first.message, origin)
-                self.problems.extend(error.problems)
-            return None
-
-    def format(self, place: Place, name: str) -> Language | None:
-        """The language of a format, None if it is an annotation."""
-        origin = place.at("format")
-        known = name in KNOWN_FORMATS or name in ANNOTATION_FORMATS
-        if not known:
-            self._unknown_format(name, origin)
-            return None
-        if self.options.formats == "annotate":
-            self.found("annotation", "format", "formats are not asserted", origin)
-            return None
-        language = Language.format(name)
-        if language is not None:
-            if name in NARROWED:
-                self.found("narrowed", "format", NARROWED[name], origin)
-            return language
-        self.found("annotation", "format", f"'{name}' says nothing about the text", origin)
-        return None
-
-    def _unknown_format(self, name: str, origin: Origin) -> None:
-        what = f"unknown format '{name}'"
-        hint = did_you_mean(name, sorted(KNOWN_FORMATS | ANNOTATION_FORMATS))
-        if self.options.unknown_formats == "refuse":
-            self.found("refused", "format", what, origin)
-            self.problem(
-                "unknown-format", what, origin,
-                hint or 'unknown_formats="annotate" reports it and goes on',
-            )  # fmt: skip
-            return
-        how = f"{what}: not asserted" + (f"; {hint}" if hint else "")
-        self.found("annotation", "format", how, origin)
 
     # -- forms
 
@@ -288,6 +272,10 @@ class Reader:
             return ANY
         if schema is False:
             return Form((), (Reason("the schema is false", place.origin),))
+        if isinstance(schema, AnyGoal):
+            return join([self.form(goal) for goal in schema.goals])
+        if isinstance(schema, Constant):
+            return Form((Values((schema.value,), (), place.origin),))
         if not isinstance(schema, dict):
             shown = describe_value(schema)
             self.problem("invalid-schema", f"expected a schema, not {shown}", place.origin)

@@ -6,26 +6,32 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from ..conditions import Slot, can_meet
 from ..errors import LimitExceeded
 from ..origin import Origin, Problem
 from ..regular.language import Language
 from .admits import admits
-from .beyond import expand_beyond
+from .beyond import TooMany, expand_beyond
+from .clauses import settle
 from .expand import expand_array
 from .forms import (
     NOWHERE,
     Alternative,
     Arrays,
-    Beyond,
     Form,
     Goal,
+    KeyClass,
+    Member,
     Objects,
     Reason,
     Strings,
+    Track,
     Values,
 )
 from .json_values import is_container
+from .lookup import open_names
 from .meet_containers import objects
+from .track import cut
 
 if TYPE_CHECKING:
     from .reading import Reader
@@ -128,11 +134,21 @@ class Graph:
         closed = self._close(x)
         if isinstance(closed, Reason) or not closed.beyond:
             return [closed]
-        expanded = expand_beyond(closed)
-        if isinstance(expanded, Beyond):
-            self.reader.unsupported(expanded.keyword, expanded.origin, "beside open objects")
-            return [replace(closed, beyond=())]
-        return list(expanded)
+        while True:
+            try:
+                expanded = expand_beyond(closed, self.reader)
+            except TooMany as error:
+                clause = error.clause
+                self.reader.unsupported(
+                    clause.keyword, clause.origin, "beside so many other conditions"
+                )
+                closed = replace(closed, beyond=tuple(b for b in closed.beyond if b is not clause))
+                continue
+            # Clauses may bring conditions along that cannot be said.
+            for residue in dict.fromkeys(r for y in expanded for r in y.residues):
+                if residue not in closed.residues:
+                    self.reader.unsupported(residue.keyword, residue.origin)
+            return list(expanded)
 
     def _close(self, x: Objects) -> Objects | Reason:
         """Close an object that describes its keys, if the options say so; drop empty classes."""
@@ -161,7 +177,7 @@ class Graph:
             dict(x.members), x.classes, x.fewest, x.most, x.declares, x.origin, x.residues,
             x.beyond,
         )  # fmt: skip
-        return made
+        return settle(made, reader) if isinstance(made, Objects) and x.beyond else made
 
     # -- which goals have a value
 
@@ -183,10 +199,8 @@ class Graph:
         match x:
             case Objects():
                 return self._live_object(x)
-            case Arrays() if x.rows:
-                owed = [item.goal for item in x.prefix]
-                owed += [row.goal for row in x.rows if row.least]
-                return all(map(self.alive, owed))
+            case Arrays(track=Track() as track):
+                return bool(cut(track, self.alive).ends)
             case Arrays():
                 return all(
                     (item := x.at(i)) is not None and self.alive(item.goal)
@@ -196,6 +210,8 @@ class Graph:
                 return True
 
     def _live_object(self, x: Objects) -> bool:
+        if x.conditions:
+            return self._meets_conditions(x)
         possible = 0
         for m in x.members.values():
             if m.goal is None:
@@ -214,6 +230,29 @@ class Graph:
                     return True
                 room += len(names.dfa.words(x.fewest))
         return x.fewest <= possible + room
+
+    def _meets_conditions(self, x: Objects) -> bool:
+        """Whether members that have values meet the conditions, as many as there must be."""
+        slots = []
+        for name, m in x.members.items():
+            present = self._meets(m)
+            if m.required and not present:
+                return False
+            absent = sum(1 << i for i, c in enumerate(x.conditions) if name in c.absent)
+            slots.append(Slot(None if m.required else absent, present))
+        opened: list[int] = []
+        for c in x.classes:
+            if not _no_names(c.names, x.members):
+                opened += self._meets(c)
+        wanted = (1 << len(x.conditions)) - 1
+        return can_meet(slots, opened, wanted, x.fewest, x.most)
+
+    def _meets(self, kind: Member | KeyClass) -> tuple[int, ...]:
+        """What each way of writing the key meets, of those that have a value."""
+        if kind.goal is None or not self.alive(kind.goal):
+            return ()
+        alive = (v.meets for v in kind.variants if self.alive(v.goal))
+        return (kind.meets, *alive)
 
     # -- why not
 
@@ -249,14 +288,6 @@ class Graph:
         return None
 
 
-def open_names(names: Language | None, members: Mapping[str, object]) -> Language | None:
-    """The keys of a class without those that are spoken of by name (None: every key)."""
-    if names is None:
-        return ~Language.words(list(members)) if members else None
-    spoken = [name for name in members if names.accepts(name)]
-    return names - Language.words(spoken) if spoken else names
-
-
 def _no_names(names: Language | None, members: Mapping[str, object]) -> bool:
     """Whether the members leave nothing of a class of keys."""
     # Finitely many members cannot use up infinitely many keys: no automaton is needed to see that.
@@ -270,13 +301,19 @@ def children(x: Alternative) -> list[Goal]:
     """The goals of an alternative's parts, in order."""
     match x:
         case Objects():
-            members = [m.goal for m in x.members.values() if m.goal]
-            return members + [c.goal for c in x.classes if c.goal]
+            kinds: list[Member | KeyClass] = [*x.members.values(), *x.classes]
+            return [g for kind in kinds for g in (kind.goal, *_narrower(kind)) if g]
+        case Arrays(track=Track(steps)):
+            return [s.goal for row in steps for s in row if s.goal]
         case Arrays():
-            prefix = [i.goal for i in x.prefix if i.goal] + [r.goal for r in x.rows if r.goal]
+            prefix = [i.goal for i in x.prefix if i.goal]
             return prefix + ([x.rest.goal] if x.rest is not None and x.rest.goal else [])
         case _:
             return []
+
+
+def _narrower(kind: Member | KeyClass) -> list[Goal]:
+    return [variant.goal for variant in kind.variants]
 
 
 def _no_text(x: Strings) -> str:

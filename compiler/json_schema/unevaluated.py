@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from .clauses import settle
 from .forms import (
     ANY,
     Alternative,
@@ -38,7 +39,7 @@ def close_unevaluated(reader: Reader, place: Place, keyword: str, form: Form) ->
         if isinstance(x, Values):
             result = _close_values(reader, place, keyword, x)
         if isinstance(x, Objects) and keyword == "unevaluatedProperties":
-            result = _close_object(x, goal, place)
+            result = _close_object(reader, x, goal, place)
         elif isinstance(x, Arrays) and keyword == "unevaluatedItems":
             result = _close_array(reader, x, _items_goal(reader, place, x, goal))
         if isinstance(result, Reason):
@@ -55,10 +56,8 @@ def _items_goal(reader: Reader, place: Place, x: Arrays, goal: Goal | None) -> G
     items = x.prefix if x.rest is None else (*x.prefix, x.rest)
     if not evaluating or goal == () or all(i.evaluated for i in items):
         return goal
-    if goal is None and len(evaluating) == 1:
-        return evaluating[0]
-    reader.unsupported("unevaluatedItems", place.at("unevaluatedItems"), "beside contains")
-    return goal
+    ways = tuple(dict.fromkeys((*evaluating, *(() if goal is None else (goal,)))))
+    return ways[0] if len(ways) == 1 else reader.any_goal(ways, place)
 
 
 def _close_values(reader: Reader, place: Place, keyword: str, x: Values) -> Values:
@@ -73,7 +72,7 @@ def _close_values(reader: Reader, place: Place, keyword: str, x: Values) -> Valu
     return replace(x, checks=(closed.alternatives,))
 
 
-def _close_object(x: Objects, goal: Goal | None, place: Place) -> Objects | Reason:
+def _close_object(reader: Reader, x: Objects, goal: Goal | None, place: Place) -> Objects | Reason:
     members: dict[str, Member] = {}
     for name, m in x.members.items():
         if m.evaluated or m.goal is None:
@@ -92,9 +91,10 @@ def _close_object(x: Objects, goal: Goal | None, place: Place) -> Objects | Reas
         elif goal is not None:
             closed = replace(c, goal=both(c.goal, goal), evaluated=True, implicit=False)
             classes.append(closed)
-    return objects(
+    made = objects(
         members, tuple(classes), x.fewest, x.most, x.declares, x.origin, x.residues, x.beyond
     )  # fmt: skip
+    return settle(made, reader) if isinstance(made, Objects) and x.beyond else made
 
 
 def _close_array(reader: Reader, x: Arrays, goal: Goal | None) -> Arrays | Reason:

@@ -28,10 +28,12 @@ from ..ir import (
 from ..regular.language import Language
 from ..spec import TokenSpec, TypeAttrSpec
 from ..template import Hole
+from .keys import MAX_KEY, solid_text
 from .layout import Layout
+from .objects import may_be_empty, object_members
 from .shape import Shape, markup
 from .shared import Shared
-from .values import MAX_KEY, ValueLowering, may_be_empty, solid_text
+from .values import ValueLowering
 from .writer import not_carryable
 
 
@@ -72,11 +74,11 @@ class ArgumentsLowering:
             whole = values.object(value, depth)
             if args.empty is None or whole is None:
                 return whole
-            members = values.members(value, depth, Literal(""), values.member)
+            members = object_members(values, value, depth, Literal(""), values.member)
             if members is None or not may_be_empty(members):
                 return whole
             return choice(Literal(args.empty), whole)
-        members = values.members(value, depth, Literal(args.separator), self._param)
+        members = object_members(values, value, depth, Literal(args.separator), self._param)
         if members is None:
             return None
         opening, closing = markup(args.open, self.tokens), markup(args.close, self.tokens)
@@ -122,7 +124,7 @@ class ArgumentsLowering:
 
     def _key(self, member: Key | OpenKeys, hole: Hole, following: str) -> Expr | None:
         if hole.form == "json":
-            return self.values.key(member)
+            return self.values.keys.key(member)
         if isinstance(member, OpenKeys):
             bounds = self.shared.bounds
             stops = self.shape.key_stops(following)

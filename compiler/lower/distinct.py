@@ -9,7 +9,8 @@ from ..grammar import Distinct, Expr, Member, Members, sequence
 from ..ir import AnyValue, ArrayValue, Key, ObjectValue, OpenKeys
 from ..origin import Problem
 from ..regular.language import Language
-from .one_spelling import MAX_RANKED, TooManyKeys
+from .extent import extent
+from .one_spelling import NoOneSpelling
 
 if TYPE_CHECKING:
     from .values import ValueLowering
@@ -22,20 +23,20 @@ def distinct_items(
     if not lowering.layout.one_spelling:
         try:
             lowering, value = lowering.with_one_spelling(value)
-        except TooManyKeys:
+        except NoOneSpelling as reason:
             lowering.shared.problems.append(
                 Problem(
                     "unsupported-keyword",
-                    f"`uniqueItems` over alternatives of objects with more than {MAX_RANKED} keys",
+                    f"`uniqueItems` over {reason}",
                     value.origin.child("uniqueItems"),
                     'on_unsupported="relax" drops it, and checks it after parsing',
                 )
             )
             return None
-    extent = lowering.extent(value, depth)
-    if extent is None:
+    found = extent(lowering, value, depth)
+    if found is None:
         return None
-    prefix, rest, high = extent
+    prefix, rest, high = found
     low = value.min_items
     made = Distinct(tuple(prefix), rest, comma, low, high, value.origin)
     if low > 1:
@@ -56,16 +57,23 @@ def too_few_items(node: Distinct) -> Problem:
 
 
 def owes_open_keys(value: ObjectValue) -> bool:
-    """Can the object need two undeclared keys, which then must differ?"""
+    """Can it matter that undeclared keys differ: must there be two, or one of a certain value?"""
+    if any(kind.variants for kind in value.open_keys):
+        return True
     return value.min_keys - sum(key.required for key in value.keys) >= 2
 
 
 def few_keys_only(value: ObjectValue) -> Problem:
     """The problem with undeclared keys that cannot be told apart."""
+    what, origin = "`minProperties`", value.origin.child("minProperties")
+    when = "where it takes two undeclared keys"
+    if any(kind.variants for kind in value.open_keys):
+        what, origin = f"`{value.conditions[0].keyword}`", value.conditions[0].origin
+        when = "where it asks what undeclared keys hold"
     return Problem(
         "unsupported-keyword",
-        "`minProperties` is not supported where it takes two undeclared keys in this notation",
-        value.origin.child("minProperties"),
+        f"{what} is not supported {when} in this notation",
+        origin,
         'on_unsupported="relax" drops it, and checks it after parsing',
     )
 
@@ -76,13 +84,13 @@ def untyped_members(lowering: ValueLowering, inner: Expr, comma: Expr) -> Member
     colon = lowering.punctuation(lowering.layout.colon)
     keys = []
     for name in named:
-        text = lowering.key(Key(name, AnyValue(), False))
+        text = lowering.keys.key(Key(name, AnyValue(), False))
         if text is not None:
             keys.append(Member(name, sequence(text, colon, inner), False))
     names = Language.any()
     if named:
         names = names - Language.words(named)
-    other = lowering.open_key(OpenKeys(names, AnyValue()))
+    other = lowering.keys.open_key(OpenKeys(names, AnyValue()))
     assert other is not None
     bounds = lowering.shared.bounds
     return Members(

@@ -6,12 +6,15 @@ finite text of it takes; None if it has no finite text. Computed by fixpoint ove
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+from ..conditions import Slot, can_meet
 from ..ir import (
     ArrayValue,
+    Key,
     NeverValue,
     ObjectValue,
+    OpenKeys,
     ReferenceValue,
     UnionValue,
     Value,
@@ -45,18 +48,34 @@ def needed(value: Value, known: Heights) -> int | None:
         case UnionValue(options):
             found = [h for o in options if (h := needed(o, known)) is not None]
             return min(found, default=None)
+        case ArrayValue(steps=steps) if steps:
+            return _of_steps(value, known)
         case ArrayValue():
             owed = [*value.prefix[: value.min_items]]
-            if value.min_items > len(value.prefix) and not value.runs:
+            if value.min_items > len(value.prefix):
                 if value.items is None:
                     return None
                 owed.append(value.items)
-            owed += [run.value for run in value.runs if run.least]
             return _most([needed(v, known) for v in owed])
+        case ObjectValue(conditions=conditions) if conditions:
+            return _of_conditions(value, known)
         case ObjectValue():
             return _of_object(value, known)
         case _:
             return 0
+
+
+def _of_steps(value: ArrayValue, known: Heights) -> int | None:
+    """The lowest way from the first state to an end; steps lead on, or back to their state."""
+    found: list[int | None] = [None] * len(value.steps)
+    for state in range(len(value.steps) - 1, -1, -1):
+        ways = [0] if state in value.ends else []
+        for step in value.steps[state]:
+            if step.target != state:
+                height = _most([needed(step.value, known), found[step.target]])
+                ways += [] if height is None else [height]
+        found[state] = min(ways, default=None)
+    return found[0]
 
 
 def _of_object(value: ObjectValue, known: Heights) -> int | None:
@@ -76,6 +95,44 @@ def _of_object(value: ObjectValue, known: Heights) -> int | None:
             return None
         owed += lowest
     return _most(owed)
+
+
+def _of_conditions(value: ObjectValue, known: Heights) -> int | None:
+    """The least height whose values meet the conditions, as many as there must be."""
+    kinds: list[Key | OpenKeys] = [*value.keys, *value.open_keys]
+    parts = [v for kind in kinds for v in (kind.value, *_values(kind))]
+    heights = [needed(part, known) for part in parts]
+    low = {id(part): height for part, height in zip(parts, heights, strict=True)}
+    for height in sorted({0, *(h for h in heights if h is not None)}):
+        fits = {i for i, h in low.items() if h is not None and h <= height}
+        if all_can_be_met(value, lambda part: id(part) in fits):  # noqa: B023
+            return height
+    return None
+
+
+def _values(kind: Key | OpenKeys) -> tuple[Value, ...]:
+    return tuple(variant.value for variant in kind.variants)
+
+
+def all_can_be_met(value: ObjectValue, can_be: Callable[[Value], bool]) -> bool:
+    """Whether members of which `can_be` says yes meet the object's conditions."""
+    wanted = (1 << len(value.conditions)) - 1
+    slots = []
+    for key in value.keys:
+        absent = sum(1 << i for i, c in enumerate(value.conditions) if key.name in c.absent)
+        present = _meets(key, can_be)
+        if key.required and not present:
+            return False
+        slots.append(Slot(None if key.required else absent, present))
+    names = {key.name for key in value.keys}
+    gone = sum(1 << i for i, c in enumerate(value.conditions) if not names.issuperset(c.absent))
+    opened = [bits for kind in value.open_keys for bits in _meets(kind, can_be)]
+    return can_meet(slots, opened, wanted & ~gone, value.min_keys, value.max_keys)
+
+
+def _meets(kind: Key | OpenKeys, can_be: Callable[[Value], bool]) -> tuple[int, ...]:
+    ways = ((kind.value, 0), *((v.value, v.meets) for v in kind.variants))
+    return tuple(kind.meets | bits for part, bits in ways if can_be(part))
 
 
 def _most(parts: list[int | None]) -> int | None:

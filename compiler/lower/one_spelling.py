@@ -18,12 +18,12 @@ from ..ir import (
     AnyValue,
     ArrayValue,
     EnumValue,
+    ItemStep,
     Json,
     Key,
     ObjectValue,
     OpenKeys,
     ReferenceValue,
-    Run,
     UnionValue,
     Value,
 )
@@ -36,8 +36,8 @@ MAX_RANKED = 400
 """Keys that an open object among alternatives is given by name, so that all agree on an order."""
 
 
-class TooManyKeys(Exception):
-    """The alternatives of an item declare more than `MAX_RANKED` keys."""
+class NoOneSpelling(Exception):
+    """Items that are not given one spelling each; says in words which they are."""
 
 
 @lru_cache(maxsize=1)
@@ -65,7 +65,8 @@ class OneSpelling:
         definitions: what its references mean.
 
     Raises:
-        TooManyKeys: see there.
+        NoOneSpelling: alternatives declare more than `MAX_RANKED` keys, or objects have conditions
+            that some key must meet, which would come where its name stands in the order.
     """
 
     def __init__(self, value: ArrayValue, definitions: Mapping[str, Value], layout: Layout) -> None:
@@ -82,7 +83,7 @@ class OneSpelling:
         # Alternatives may hold one value both with and without naming its keys.
         self._named = names if self._mixed else ()
         if len(self._named) > MAX_RANKED:
-            raise TooManyKeys
+            raise NoOneSpelling(f"alternatives of objects with more than {MAX_RANKED} keys")
         self.layout = replace(
             layout,
             strings=layout.strings[:1],
@@ -114,14 +115,16 @@ class OneSpelling:
                 case ReferenceValue(name):
                     self._met[name] = None
                     todo.append(self._source[name])
-                case ArrayValue(prefix, items, runs=runs):
+                case ArrayValue(prefix, items, steps=steps):
                     if part.unique:
                         # Items at one place are held against those at another.
                         places = [*prefix, *(() if items is None else (items,))]
                         self._mixed = self._mixed or sum(map(_holds, places)) > 1
-                    todo += [run.value for run in reversed(runs)]
+                    todo += [step.value for row in reversed(steps) for step in reversed(row)]
                     todo += [] if items is None else [items]
                     todo += reversed(prefix)
+                case ObjectValue(conditions=conditions) if conditions:
+                    raise NoOneSpelling(f"objects in which `{conditions[0].keyword}` asks of keys")
                 case ObjectValue(keys, opened):
                     self._orders.append(tuple(key.name for key in keys))
                     todo += [o.value for o in reversed(opened)]
@@ -167,7 +170,9 @@ class OneSpelling:
             value,
             prefix=tuple(map(self._same, value.prefix)),
             items=None if value.items is None else self._same(value.items),
-            runs=tuple(Run(self._same(r.value), r.least, r.most) for r in value.runs),
+            steps=tuple(
+                tuple(ItemStep(self._same(s.value), s.target) for s in row) for row in value.steps
+            ),
         )
 
     def _object(self, value: ObjectValue) -> ObjectValue:

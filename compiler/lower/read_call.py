@@ -22,11 +22,11 @@ from ..grammar import (
 from ..regular.language import Language
 from ..spec import DialectSpec
 from ..template import Hole, Part
+from .keys import solid_text
 from .layout import Gaps, Layout, value_layout
 from .read_values import ANY_CHAR, ReadValues
 from .shape import Shape
 from .spelling import DIGIT, spell
-from .values import solid_text
 
 CUT: Final = Cut()
 _PUNCTUATION: Final = "{}[]:,"

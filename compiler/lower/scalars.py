@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import ROUND_CEILING, ROUND_FLOOR
 
 from ..errors import LimitExceeded
 from ..grammar import Chars, Choice, Expr, Literal, Machine, Regular, Repeat, Sequence, optional
 from ..ir import IntegerValue, NumberValue
 from ..origin import Origin
 from ..regular import numbers
+from ..regular.dfa import Dfa
 from ..regular.language import Language
+from ..regular.multiples import without_two_and_five
 from .loops import bounded_loops, has_runs
+from .multiples import multiples, with_zeros
 from .one_spelling import canonical_numbers
 from .shared import Shared
 from .spelling import DIGIT, NONZERO, uncounted
@@ -18,6 +22,8 @@ from .spelling import DIGIT, NONZERO, uncounted
 _FEW_STATES = 24
 """Machines up to this size stay whole, and messages can name the range."""
 _MOST_STATES = 20_000
+LISTED_STATES = 8_000
+"""States of an automaton of multiples that are listed; with more it is made as it is walked."""
 _MANY_STATES = 1000
 """Machines beyond this size stay whole too: rules of their own would take seconds."""
 
@@ -44,28 +50,14 @@ def number(
         return shared.named("number", "number", lambda: _number(digits, exponent))
 
     def build() -> Machine:
-        if isinstance(value, IntegerValue):
-            dfa = numbers.integers(
-                value.minimum,
-                value.maximum,
-                digits=digits,
-                multiple_of=value.multiple_of,
-                origin=value.origin,
-                not_multiple_of=value.not_multiple_of,
-                float_spelling=floats,
-            )
-        else:
-            dfa = numbers.decimals(
-                value.minimum,
-                value.maximum,
-                exclusive_minimum=value.exclusive_minimum,
-                exclusive_maximum=value.exclusive_maximum,
-                digits=digits,
-                exponent=0 if one_spelling else exponent,
-                multiple_of=value.multiple_of,
-                origin=value.origin,
-                not_multiple_of=value.not_multiple_of,
-            )
+        if _is_large(value):
+            return _large_multiples(value, digits, floats)
+        try:
+            dfa = _automaton(value, digits, 0 if one_spelling else exponent, floats)
+        except LimitExceeded:
+            if _whole(value) is None:
+                raise
+            return _large_multiples(value, digits, floats)
         if one_spelling:
             dfa = (Language.of(dfa) & canonical_numbers()).dfa
         return uncounted(dfa)
@@ -75,7 +67,7 @@ def number(
 
     def build_once() -> Machine:
         machine = shared.machine(("number", bare, floats, one_spelling), build)
-        if len(machine.transitions) > _MOST_STATES:
+        if machine.known is None and len(machine.transitions) > _MOST_STATES:
             message = f"an automaton of {len(machine.transitions)} states for {_range_words(value)}"
             hint = (
                 f"at most {_MOST_STATES} are taken apart; use narrower bounds or a rounder factor"
@@ -87,6 +79,7 @@ def number(
         size = len(machine.transitions)
         if (
             bounds is not None
+            and machine.known is None
             and size <= _MANY_STATES
             and (size > _FEW_STATES or has_runs(machine))
         ):
@@ -94,10 +87,91 @@ def number(
         return Regular(machine, 0, None, _range_words(value), value.origin)
 
     divided = value.multiple_of is not None or value.not_multiple_of
-    if (divided or one_spelling) and not build_once().accepting:
+    if (divided or one_spelling) and not _has_texts(build_once()):
         return None
     # Without a divisor the reader has made sure that there is a number between the bounds.
     return shared.named(bare_key, hint, lambda: lowered(build_once()))
+
+
+def _automaton(
+    value: IntegerValue | NumberValue, digits: int | None, exponent: int | None, floats: bool
+) -> Dfa:
+    if isinstance(value, IntegerValue):
+        return numbers.integers(
+            value.minimum,
+            value.maximum,
+            digits=digits,
+            multiple_of=value.multiple_of,
+            origin=value.origin,
+            not_multiple_of=value.not_multiple_of,
+            float_spelling=floats,
+            most_states=numbers.MAX_MULTIPLES if _whole(value) is None else LISTED_STATES,
+        )
+    return numbers.decimals(
+        value.minimum,
+        value.maximum,
+        exclusive_minimum=value.exclusive_minimum,
+        exclusive_maximum=value.exclusive_maximum,
+        digits=digits,
+        exponent=exponent,
+        multiple_of=value.multiple_of,
+        origin=value.origin,
+        not_multiple_of=value.not_multiple_of,
+    )
+
+
+def _whole(value: IntegerValue | NumberValue) -> IntegerValue | None:
+    """The same numbers as whole ones of which one factor is asked; None if they are not."""
+    if value.multiple_of is None or value.not_multiple_of:
+        return None
+    if isinstance(value, IntegerValue):
+        return value
+    factor = value.multiple_of
+    if factor != factor.to_integral_value():
+        return None
+    low, high = value.minimum, value.maximum
+    first = None if low is None else int(low.to_integral_value(ROUND_CEILING))
+    last = None if high is None else int(high.to_integral_value(ROUND_FLOOR))
+    if first is not None and value.exclusive_minimum and first == low:
+        first += 1
+    if last is not None and value.exclusive_maximum and last == high:
+        last -= 1
+    return IntegerValue(first, last, int(factor), (), value.origin)
+
+
+def _is_large(value: IntegerValue | NumberValue) -> bool:
+    """Whether the multiples take too many states to be listed, whatever the bounds."""
+    whole = _whole(value)
+    if whole is None or whole.multiple_of is None:
+        return False
+    return without_two_and_five(whole.multiple_of) > LISTED_STATES
+
+
+def _large_multiples(
+    value: IntegerValue | NumberValue, digits: int | None, floats: bool
+) -> Machine:
+    """The multiples one by one if they are few, else as a machine made as it is walked."""
+    whole = _whole(value)
+    assert whole is not None and whole.multiple_of is not None
+    fractions = floats or isinstance(value, NumberValue)
+    if numbers.are_few(whole.minimum, whole.maximum, whole.multiple_of):
+        listed = numbers.integers(
+            whole.minimum, whole.maximum, digits=digits, multiple_of=whole.multiple_of
+        )
+        return with_zeros(uncounted(listed), digits) if fractions else uncounted(listed)
+    spelled = numbers.integers(
+        whole.minimum,
+        whole.maximum,
+        digits=digits,
+        float_spelling=fractions,
+        origin=value.origin,
+    )
+    return multiples(spelled, whole.multiple_of)
+
+
+def _has_texts(machine: Machine) -> bool:
+    known = machine.known
+    return bool(machine.accepting) if known is None else known.live(0, 0, None)
 
 
 def _integer(digits: int | None, floats: bool) -> Expr:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..automaton.liveness import liveness
+from ..automaton.liveness import liveness, searched
 from ..errors import RenderError
 from ..grammar import (
     EMPTY,
@@ -162,11 +162,11 @@ class TextLowering:
         low, high = window
         bounds = self.shared.bounds
         if high is not None or bounds is None:
-            machine = self._but_words(key, language, escape, quote, high)
-            if machine is None:
-                machine = self.shared.machine(key, lambda: spell(language.dfa, escape, quote))
-                if not liveness(machine).live(0, low, high):
-                    return None
+            but = self._but_words(key, language, escape, quote, high)
+            machine = but or self.shared.machine(key, lambda: spell(language.dfa, escape, quote))
+            # The longest text that fits is no excluded one.
+            if not liveness(machine if but is None else but.base).live(0, low, high):
+                return None
             return Regular(machine, low, high, what, origin)
         if low > 0:
             language = language & longer_than(low)
@@ -193,7 +193,7 @@ class TextLowering:
         escape: Escape,
         quote: str,
         high: int | None,
-    ) -> Machine | None:
+    ) -> ButMachine | None:
         """The machine of a language that is another, endless one but for some words."""
         whole, words = language.split_words()
         if not words or any(high is not None and len(word) >= high for word in words):
@@ -201,14 +201,19 @@ class TextLowering:
         base = self.shared.machine(
             ("spelled", whole, escape, quote), lambda: spell(whole.dfa, escape, quote)
         )
-        if not liveness(base).is_endless:
+        # A text that has become one of the words must be able to grow longer than all of them:
+        # without end, or up to the most.
+        grows = searched(base)
+        if not (grows.is_endless if high is None else grows.is_dense):
             return None
         table = escapes(escape, quote)
         texts = ("".join(table.get(char, char) for char in word) for word in words)
-        return self.shared.machine(
+        made = self.shared.machine(
             (*key, "but"),
             lambda: ButMachine(base, texts, lambda: spell(language.dfa, escape, quote)),
         )
+        assert isinstance(made, ButMachine)
+        return made
 
     def enum(
         self,

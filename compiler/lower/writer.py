@@ -223,8 +223,9 @@ class Writer:
             return None
         if index < len(kind.prefix):
             return kind.prefix[index]
-        if kind.runs:
-            return UnionValue(tuple(run.value for run in kind.runs))
+        if kind.steps:
+            values = {id(s.value): s.value for row in kind.steps for s in row}
+            return UnionValue(tuple(values.values()))
         return kind.items
 
     def ordered(

@@ -76,11 +76,14 @@ def _first_members(node: Members, kids: tuple[int, ...], empty: bytearray) -> tu
         found.extend(opened)
     if any(empty[kid] for kid in found):
         found.append(separator)
+    # A variant begins like the member that it is one of.
+    found.extend(kids[count + 1 + len(node.open) + len(node.names) :])
     return tuple(found)
 
 
 def _first_open(node: Members, kids: tuple[int, ...], empty: bytearray) -> tuple[int, ...]:
-    opened, names = kids[: len(node.open)], kids[len(node.open) :]
+    opened = kids[: len(node.open)]
+    names = kids[len(node.open) : len(node.open) + len(node.names)]
     if not names:
         return opened
     behind = (kid for kid, name in zip(opened, names, strict=True) if empty[name])

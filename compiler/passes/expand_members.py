@@ -14,13 +14,13 @@ from ..grammar import (
     EMPTY,
     Expr,
     Grammar,
-    Literal,
     Members,
     Repeat,
     RuleRef,
-    Sequence,
 )
+from .expand_conditions import conditional_members
 from .factor import factor
+from .member_parts import short, split
 from .rewrite import RuleMaker, flatten, rewrite_grammar
 
 FACTORED_RUN = 24
@@ -49,6 +49,8 @@ def expand_members_node(expr: Expr, maker: RuleMaker) -> Expr:
 
 def members_expr(members: Members, maker: RuleMaker) -> Expr:
     """What `members` matches, over new rules of `maker`."""
+    if members.conditions:
+        return conditional_members(members, maker)
     if members.order == "any" and len(members.keys) + bool(members.open) > 1:
         return _AnyOrder(members, maker).start()
     return _SchemaOrder(members, maker).start()
@@ -61,8 +63,8 @@ class _Expansion:
         self.members = members
         self.maker = maker
         self.size = len(members.keys)
-        self.separator = _short(members.separator, maker)
-        self.heads: list[tuple[Expr, Expr]] = [_split(key.body, maker) for key in members.keys]
+        self.separator = short(members.separator, maker)
+        self.heads: list[tuple[Expr, Expr]] = [split(key.body, maker) for key in members.keys]
         self.open = maker.define(factor(members.open)) if members.open else None
         self.max_open = members.max_open if members.open else 0
         self.required_after = [0] * (self.size + 1)
@@ -127,7 +129,7 @@ class _SchemaOrder(_Expansion):
         for at in range(self.size, 0, -1):
             for count in range(self.top + 1) if self.counts() else (0,):
                 if count <= at and self.feasible(at, count):
-                    self.rules[at, count] = _short(self.after(at, count), self.maker)
+                    self.rules[at, count] = short(self.after(at, count), self.maker)
         options = self.next_options(0, 0)
         if self.may_end(0, 0):
             options.append(EMPTY)
@@ -297,25 +299,3 @@ class _AnyOrder(_Expansion):
             if state in self.rules:
                 options.append(flatten((self.open, self.rules[state])))
         return options
-
-
-def _split(body: Expr, maker: RuleMaker) -> tuple[Expr, Expr]:
-    """A member's leading text, and the rest short enough to be said many times."""
-    match body:
-        case Literal():
-            return body, EMPTY
-        case Sequence((Literal() as head, rest)):
-            return head, _short(rest, maker)
-        case Sequence((Literal() as head, *_)):
-            return head, _short(flatten(body.items[1:]), maker)
-        case _:
-            return EMPTY, _short(body, maker)
-
-
-def _short(expr: Expr, maker: RuleMaker) -> Expr:
-    """`expr`, or a reference to it as a rule where it is more than a terminal."""
-    match expr:
-        case Literal() | RuleRef() | Sequence(()):
-            return expr
-        case _:
-            return maker.define(expr)

@@ -77,6 +77,14 @@ class RegularExpander:
         """One node, its children done."""
         if not isinstance(expr, Regular):
             return expr
+        if expr.machine.known is not None:
+            raise TargetError.at(
+                "unsupported-feature",
+                f"multiples: {expr.what} takes too many rules",
+                expr.origin,
+                "give bounds with few multiples between them, or a factor of few primes but 2 and "
+                '5; on_unsupported="relax" drops `multipleOf`, and checks it after parsing',
+            )
         key = (id(expr.machine), expr.min, expr.max)
         if key not in self._known:
             if key[0] not in self._edges:

@@ -130,8 +130,10 @@ class _Measure:
     def regular(self, node: Regular) -> Extent:
         key = (id(node.machine), node.min, node.max)
         if key not in self.machines:
-            shortest = shortest_bytes(node.machine, node.min, node.max)
-            longest = longest_bytes(node.machine, node.min, node.max)
+            # What is known of a machine of too many states holds more texts than it.
+            machine = node.machine.known.plain if node.machine.known else node.machine
+            shortest = shortest_bytes(machine, node.min, node.max)
+            longest = longest_bytes(machine, node.min, node.max)
             because = None if longest is not None else f"{node.what} has no bound"
             self.machines[key] = Extent(shortest or 0, longest, because, node.origin)
         return self.machines[key]
@@ -167,7 +169,11 @@ def _repeated(item: Extent, low: int, high: int | None) -> Extent:
 
 
 def _members(node: Members, kids: list[Extent | None]) -> Extent:
-    """The required members, then as many of the others as make it shorter or longer."""
+    """The required members, then as many of the others as make it shorter or longer.
+
+    What they must meet is not counted in: the shortest text may be longer than said here, the
+    longest shorter.
+    """
     size = len(node.keys)
     bodies, separator = kids[:size], kids[size] or Extent(0, 0)
     required = [b for key, b in zip(node.keys, bodies, strict=True) if key.required and b]
@@ -194,7 +200,8 @@ def _members(node: Members, kids: list[Extent | None]) -> Extent:
 
 def _opened(node: Members, kids: list[Extent | None]) -> list[Extent]:
     """The open members, each with the name that stands before it."""
-    bodies, names = kids[: len(node.open)], kids[len(node.open) :]
+    bodies = kids[: len(node.open)]
+    names = kids[len(node.open) : len(node.open) + len(node.names)]
     if not names:
         return [b for b in bodies if b is not None]
     pairs = zip(names, bodies, strict=True)

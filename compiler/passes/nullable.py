@@ -105,6 +105,8 @@ def _members_hold(members: Members, holds: list[bool]) -> bool:
     opened = _open_hold(members, holds[len(members.keys) + 1 :])
     required = [ok for key, ok in zip(keys, holds, strict=False) if key.required]
     needed = max(members.min_count, len(required))
+    if not all(members.conditions):
+        needed = max(needed, 1)  # No absence meets that one.
     if members.max_count is not None and needed > members.max_count:
         return False
     if not all(required):
@@ -118,7 +120,7 @@ def _members_hold(members: Members, holds: list[bool]) -> bool:
 def _open_hold(members: Members, holds: list[bool]) -> list[bool]:
     """Whether each open member has the property, its name included."""
     opened = holds[: len(members.open)]
-    names = holds[len(members.open) :]
+    names = holds[len(members.open) : len(members.open) + len(members.names)]
     return [a and b for a, b in zip(opened, names, strict=True)] if names else opened
 
 

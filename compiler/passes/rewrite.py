@@ -23,6 +23,7 @@ from ..grammar import (
     Rules,
     Sequence,
     Token,
+    Variant,
     children,
 )
 
@@ -75,16 +76,7 @@ def with_children(expr: Expr, kids: tuple[Expr, ...]) -> Expr:
         case Capture(slot=slot):
             return Capture(slot, kids[0])
         case Members():
-            count = len(expr.keys)
-            keys = tuple(
-                Member(key.name, body, key.required)
-                for key, body in zip(expr.keys, kids, strict=False)
-            )
-            after = count + 1 + len(expr.open)
-            return Members(
-                keys, kids[count], kids[count + 1 : after], expr.max_open, expr.order,
-                expr.min_count, expr.max_count, expr.origin, kids[after:], expr.memory,
-            )  # fmt: skip
+            return _members(expr, kids)
         case Distinct(prefix=prefix, rest=rest):
             count = len(prefix) + 1
             return replace(
@@ -95,6 +87,25 @@ def with_children(expr: Expr, kids: tuple[Expr, ...]) -> Expr:
             )
         case _:
             return expr
+
+
+def _members(node: Members, kids: tuple[Expr, ...]) -> Members:
+    count = len(node.keys)
+    after = count + 1 + len(node.open)
+    last = after + len(node.names)
+    bodies = iter(kids[last:])
+
+    def over(variants: tuple[Variant, ...]) -> tuple[Variant, ...]:
+        return tuple(Variant(next(bodies), v.meets) for v in variants)
+
+    keys = tuple(
+        Member(key.name, body, key.required, key.meets, over(key.variants))
+        for key, body in zip(node.keys, kids, strict=False)
+    )
+    return replace(
+        node, keys=keys, separator=kids[count], open=kids[count + 1 : after],
+        names=kids[after:last], open_variants=tuple(map(over, node.open_variants)),
+    )  # fmt: skip
 
 
 def rewrite(expr: Expr, change: Callable[[Expr], Expr], memo: dict[int, tuple[Expr, Expr]]) -> Expr:

@@ -8,6 +8,17 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+PLAIN_FACTOR = 180
+"""Factors up to this one, their powers of 2 and 5 aside, take few states whatever the bounds."""
+
+
+def without_two_and_five(factor: int) -> int:
+    """What of a factor tells remainders apart however many digits follow."""
+    for prime in (2, 5):
+        while factor % prime == 0:
+            factor //= prime
+    return factor
+
 
 class Remainders:
     """The numbers, spelled without an exponent, whose value is a multiple of `factor` (above 0).

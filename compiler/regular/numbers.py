@@ -41,6 +41,7 @@ def integers(
     multiple_of: int | None = None,
     not_multiple_of: Sequence[int] = (),
     float_spelling: bool = False,
+    most_states: int = MAX_MULTIPLES,
     origin: Origin | None = None,
 ) -> Dfa:
     """The spellings of the whole numbers from `minimum` to `maximum` (None: no bound).
@@ -51,6 +52,7 @@ def integers(
         multiple_of: only multiples of it (at least 1).
         not_multiple_of: no multiples of these (at least 2).
         float_spelling: 1.0 and 1.00 (at most `digits` zeros) are spellings of 1, and -0 of 0.
+        most_states: of the automaton of multiples, before it is made as small as can be.
 
     Raises:
         LimitExceeded: code ``number-too-large``; too many states, a bound of too many digits.
@@ -61,7 +63,7 @@ def integers(
     high = None if maximum is None else Decimal(maximum)
     factor = None if multiple_of in (None, 1) else Decimal(multiple_of or 1)
     avoid = tuple(map(Decimal, not_multiple_of))
-    return _guarded(lambda: _integers(low, high, spelling, factor, avoid), origin)
+    return _guarded(lambda: _integers(low, high, spelling, factor, avoid, most_states), origin)
 
 
 def decimals(
@@ -122,14 +124,22 @@ def _integers(
     spelling: Spelling,
     factor: Decimal | None,
     avoid: tuple[Decimal, ...],
+    most_states: int,
 ) -> Table:
     _check_lengths(minimum, maximum, factor, *avoid)
     if factor and minimum is not None and maximum is not None and not spelling.minus_zero:
         low, high, step = int(minimum), int(maximum), int(factor)
-        if (high - low) // step <= MAX_LISTED:
+        if are_few(low, high, step):
             listed = range(-(-low // step) * step, high + 1, step)
             return word_table(str(n) for n in listed if all(n % int(f) for f in avoid))
-    return _number(minimum, maximum, False, False, spelling, factor, avoid)
+    return _number(minimum, maximum, False, False, spelling, factor, avoid, most_states)
+
+
+def are_few(minimum: int | None, maximum: int | None, factor: int) -> bool:
+    """Whether the multiples between the bounds are few enough to be listed."""
+    if minimum is None or maximum is None:
+        return False
+    return (maximum - minimum) // factor <= MAX_LISTED
 
 
 def _check_lengths(*values: Decimal | None) -> None:
@@ -158,6 +168,7 @@ def _number(
     spelling: Spelling,
     multiple_of: Decimal | None,
     avoid: tuple[Decimal, ...],
+    most_states: int = MAX_MULTIPLES,
 ) -> Table:
     _check_lengths(minimum, maximum, multiple_of, *avoid)
     if any((n or 0) > MAX_SPELLED for n in (spelling.whole, spelling.fraction, spelling.exponent)):
@@ -172,17 +183,17 @@ def _number(
     machine = Machine(positive, negative, spelling)
     spelled = explore(START, _SETS, machine.step, machine.accepts)
     if multiple_of is not None and spelled.accepting:
-        spelled = _multiples(spelled, Remainders(multiple_of), wanted=True)
+        spelled = _multiples(spelled, Remainders(multiple_of), most_states, wanted=True)
     for factor in avoid:
         if spelled.accepting:
-            spelled = _multiples(spelled, Remainders(factor), wanted=False)
+            spelled = _multiples(spelled, Remainders(factor), most_states, wanted=False)
     return spelled
 
 
 _State: TypeAlias = "tuple[int, tuple[int, int] | None]"
 
 
-def _multiples(spelled: Table, remainders: Remainders, *, wanted: bool) -> Table:
+def _multiples(spelled: Table, remainders: Remainders, most_states: int, *, wanted: bool) -> Table:
     """The spelled numbers that are multiples, or are not; only what is allowed is ever visited.
 
     A number of which no multiple goes on has no remainder.
@@ -201,7 +212,7 @@ def _multiples(spelled: Table, remainders: Remainders, *, wanted: bool) -> Table
         return state[0] in spelled.accepting and multiple == wanted
 
     start: _State = (0, remainders.start)
-    return explore(start, _SETS, step, accepts, limit=MAX_MULTIPLES)
+    return explore(start, _SETS, step, accepts, limit=most_states)
 
 
 def _spelled_length(value: Decimal) -> int:

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..automaton.liveness import liveness
+from ..automaton.liveness import searched
 from ..automaton.utf8 import byte_sequences
 from ..grammar import Machine
 
@@ -240,7 +240,7 @@ class _Bytes:
 
 def _shortest(machine: Machine) -> list[int]:
     """The fewest counts from each state to an accepting one."""
-    return [liveness(machine).shortest(state) for state in range(len(machine.transitions))]
+    return [searched(machine).shortest(state) for state in range(len(machine.transitions))]
 
 
 class Place(NamedTuple):
@@ -283,7 +283,7 @@ class Tables:
         return Place(table, 0, part)
 
     def _machine(self, machine: Machine) -> LoopTable | None:
-        key = (machine.transitions, machine.accepting)
+        key = (tuple(machine.transitions), machine.accepting)
         if key not in self._known:
             self._add(key, machine_table(machine))
         return self._known[key]

@@ -62,7 +62,9 @@ def needed_bytes(grammar: Grammar, specials: frozenset[str] = frozenset()) -> se
             case Chars(own):
                 ranges.update(own)
             case Regular(machine):
-                machines.add(machine.base if isinstance(machine, ButMachine) else machine)
+                if isinstance(machine, ButMachine):
+                    machine = machine.base
+                machines.add(machine if machine.known is None else machine.known.plain)
         todo += children(expr)
     for machine in machines:
         ranges.update((low, high) for row in machine.transitions for low, high, _, _ in row)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...compiler.automaton.core import TOKEN_BASE, Core
 from ...compiler.automaton.fronts import Fronts, Loop
-from ...compiler.automaton.liveness import liveness
+from ...compiler.automaton.liveness import searched
 from ...compiler.grammar import Machine
 from ...compiler.vocabulary.loop_table import Place
 from ...compiler.vocabulary.trie import ROOT, Node
@@ -256,7 +256,7 @@ class Walker:
         need, left = min(loop.need, enough), loop.left
         if left is not None:
             if isinstance(loop.body, Machine):
-                enough += liveness(loop.body).farthest
+                enough += searched(loop.body).farthest
             place = self.place(loop) if left < enough else None
             if place is not None:
                 # Between two numbers of items that tokens can have, one more makes no difference.

@@ -17,7 +17,7 @@ from calligram.compiler.origin import Problem
 from calligram.targets import gbnf, mask, parser
 from calligram.targets.gbnf import repeats
 from tests.engine import Engine
-from tests.laws.tools import BOOK, LABEL, MEASURE, REGISTER, SEARCH, TOOLS, tool
+from tests.laws.tools import BOOK, CHOOSE, LABEL, MEASURE, REGISTER, SEARCH, TOOLS, tool
 from tests.sampling import SEED, Sampler, dice, fuzzed, mutations
 
 DRAWN = fuzzed(40)
@@ -146,6 +146,9 @@ def test_check_engine_and_parser_agree(dialect: str, engine: Engine) -> None:
 
 
 FEW = [BOOK, LABEL]
+SMALL = calligram.Bounds(
+    string=5, items=2, keys=2, depth=2, recursion=2, digits=3, exponent=1, calls=2
+)
 OPTIONS: dict[str, tuple[list[dict[str, Any]], dict[str, Any]]] = {
     "auto": (FEW, {"tool_choice": "auto"}),
     "none": (FEW, {"tool_choice": "none"}),
@@ -166,6 +169,8 @@ OPTIONS: dict[str, tuple[list[dict[str, Any]], dict[str, Any]]] = {
         },
     ),
     "any order": (FEW, {"key_order": "any"}),
+    "conditions": ([CHOOSE], {}),
+    "conditions in any order": ([CHOOSE], {"key_order": "any", "bounds": SMALL}),
     "one call": (FEW, {"parallel_tool_calls": False}),
     "two calls": (FEW, {"max_calls": 2}),
     "no reasoning": (FEW, {"reasoning": "none"}),
@@ -174,8 +179,7 @@ OPTIONS: dict[str, tuple[list[dict[str, Any]], dict[str, Any]]] = {
     "no bounds": ([BOOK, MEASURE, REGISTER, SEARCH], {"bounds": None}),
     "small bounds": (
         [MEASURE, SEARCH],
-        {"bounds": calligram.Bounds(string=5, items=2, keys=2, depth=2, recursion=2, digits=3,
-                                    exponent=1, calls=2)},
+        {"bounds": SMALL},
     ),
     "open objects": (FEW, {"open_objects": True}),
 }  # fmt: skip
@@ -203,6 +207,11 @@ REMEMBERING = tool(
             "type": "object",
             "additionalProperties": {"type": "integer"},
             "minProperties": 2,
+        },
+        "labels": {
+            "type": "object",
+            "additionalProperties": {"type": ["integer", "string"]},
+            "not": {"additionalProperties": {"type": "integer"}},
         },
     },
     "tags",

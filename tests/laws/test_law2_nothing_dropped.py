@@ -235,10 +235,10 @@ UNMARKED = [
 
 
 def test_a_required_key_that_may_be_missing_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def lax(name: str, body: Expr, required: bool) -> Member:
-        return Member(name, body, False)
+    def lax(name: str, body: Expr, required: bool, *more: Any) -> Member:
+        return Member(name, body, False, *more)
 
-    monkeypatch.setattr("calligram.compiler.lower.values.Member", lax)
+    monkeypatch.setattr("calligram.compiler.lower.objects.Member", lax)
     grammar = calligram.compile_tools(TOOLS, "hermes-json")
     found = violations(grammar, drawn(grammar, 40, "broken"))
     assert any("is a required property" in line for line in found)

@@ -89,6 +89,7 @@ def test_default_bounds_end_every_call(dialect: str, order: KeyOrder) -> None:
 SMALL = calligram.Bounds(
     string=2, items=2, keys=2, depth=1, recursion=2, digits=2, exponent=1, whitespace=1, calls=2
 )
+BOTH_TRUE = ("ab", "bc", "ca") * 2
 SMALL_TOOLS: dict[str, list[dict[str, Any]]] = {
     "words": [tool("a", {"x": {"enum": ["a", "é", "☃☃"]}, "y": {"type": "boolean"}}, "x")],
     "strings": [tool("a", {"s": {"type": "string"}, "t": {"type": "string", "maxLength": 1}})],
@@ -100,6 +101,14 @@ SMALL_TOOLS: dict[str, list[dict[str, Any]]] = {
     "map": [
         tool("a", {"m": {"type": "object", "additionalProperties": {"type": "null"}}}),
         tool("b", {"p": {"type": "string", "pattern": "^(ab)*$"}}),
+    ],
+    "conditions": [
+        tool("a", {"o": {"type": "object", "properties": {n: {"type": "boolean"} for n in "abc"},
+                         "not": {"anyOf": [{"properties": {n: {"const": True} for n in pair},
+                                            "required": [pair[0]]} for pair in BOTH_TRUE]}}}),
+        tool("b", {"l": {"type": "array", "items": {"enum": [1, 2, 6]},
+                         "allOf": [{"contains": {"multipleOf": 2}}, {"contains": {"minimum": 6},
+                                                                     "maxContains": 1}]}}),
     ],
     "recursive": [
         tool("a", {"n": {"$ref": "#/$defs/n"}}, "n", **{
@@ -119,6 +128,23 @@ def test_the_longest_call_is_attained(name: str) -> None:
             )
             wrong += [f"{dialect} {order}: {line}" for line in small_violations(grammar)]
     assert not wrong, report(wrong)
+
+
+def test_conditions_beside_a_count_of_keys_leave_no_way_that_leads_nowhere() -> None:
+    given = {
+        "type": "object", "properties": {n: {"type": "boolean"} for n in "ab"},
+        "additionalProperties": {"type": "null"}, "maxProperties": 3,
+        "allOf": [{"not": {"patternProperties": {p: False}}} for p in "axyb"],
+    }  # fmt: skip
+    for order in ORDERS:
+        grammar = calligram.compile_tools(
+            [tool("a", {"o": given}, "o")], "llama3-json", bounds=SMALL, key_order=order
+        )
+        found = longest_walk(Recogniser(grammar.enforced.rules, grammar.enforced.start))
+        longest = grammar.report.longest_call
+        assert found is not None and isinstance(longest, int)
+        # What the longest members meet is not counted in.
+        assert 0.8 * longest < found <= longest
 
 
 FINITE = tool("a", {"x": {"enum": ["a", "bc"]}, "y": {"type": "boolean"}}, "x")

@@ -118,4 +118,40 @@ SEARCH = tool(
     },
 )
 
+CHOOSE = tool(
+    "choose",
+    {
+        "flags": {
+            "type": "object",
+            "properties": {name: {"type": ["boolean", "null"]} for name in "abc"},
+            "not": {
+                "anyOf": [
+                    {
+                        "properties": {name: {"type": "boolean"} for name in pair},
+                        "required": [pair[0]],
+                    }
+                    for pair in ("ab", "bc", "ca")
+                ]
+                * 2
+            },
+        },
+        "labels": {
+            "type": "object",
+            "additionalProperties": {"enum": [1, 2]},
+            "allOf": [{"not": {"patternProperties": {p: False}}} for p in ("x", "y")],
+        },
+        "marks": {
+            "type": "array",
+            "items": {"type": "integer", "minimum": 0, "maximum": 99},
+            "allOf": [
+                {"contains": {"maximum": 9}, "maxContains": 2},
+                {"contains": {"multipleOf": 5}, "minContains": 2},
+            ],
+        },
+    },
+    "labels",
+    "marks",
+)
+"""Conditions on keys and items that some of them meet."""
+
 TOOLS = [BOOK, ROUTE, MEASURE, REGISTER, LABEL, SEARCH]

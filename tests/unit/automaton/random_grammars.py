@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
 from calligram.compiler.grammar import (
@@ -22,6 +24,7 @@ from calligram.compiler.grammar import (
     Sequence,
     Slot,
     Token,
+    Variant,
 )
 
 A, B = ord("a"), ord("b")
@@ -52,7 +55,7 @@ def _members(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
         inner.map(lambda e: Sequence((Literal("a"), e))),
         st.booleans(),
     )
-    return st.builds(
+    plain = st.builds(
         lambda keys, opened, most, order, low, more: Members(
             tuple(Member(str(i), body, required) for i, (body, required) in enumerate(keys)),
             Literal("b"),
@@ -69,6 +72,34 @@ def _members(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
         st.integers(0, 2),
         st.none() | st.integers(0, 2),
     )
+    return st.builds(
+        _with_conditions, plain, st.lists(st.integers(0, 3), max_size=2),
+        st.lists(st.integers(0, 3), min_size=3, max_size=3),
+        inner.map(lambda e: Sequence((Literal("ab"), e))), st.integers(0, 3),
+    )  # fmt: skip
+
+
+def _with_conditions(
+    node: Members, conditions: list[int], meets: list[int], body: Expr, more: int
+) -> Members:
+    """The members with conditions, which a key or an open member may meet by a variant."""
+    if not conditions:
+        return node
+    kept = (1 << len(conditions)) - 1
+    extra = (Variant(body, more & kept),) if more & kept else ()
+    keys = tuple(
+        replace(key, body=Choice((key.body, body)), meets=bits & kept, variants=extra)
+        if i == 0
+        else replace(key, meets=bits & kept)
+        for i, (key, bits) in enumerate(zip(node.keys, meets, strict=False))
+    )
+    all_keys = (1 << len(keys)) - 1
+    return replace(
+        node, keys=keys, conditions=tuple(c & all_keys for c in conditions),
+        open=tuple(Choice((whole, body)) for whole in node.open),
+        open_meets=tuple(meets[2] & kept for _ in node.open),
+        open_variants=tuple(extra for _ in node.open),
+    )  # fmt: skip
 
 
 texts: st.SearchStrategy[Expr] = st.recursive(
@@ -109,7 +140,7 @@ distinct_items: st.SearchStrategy[Expr] = st.builds(
 )
 """Distinct items; there may be too few different ones."""
 
-remembered_keys: st.SearchStrategy[Expr] = st.builds(
+remembered_keys: st.SearchStrategy[Members] = st.builds(
     lambda keys, name, most, order, memory, low, more: Members(
         tuple(Member(str(i), Literal(f"{i}:"), required) for i, required in enumerate(keys)),
         Literal(","),
@@ -130,6 +161,22 @@ remembered_keys: st.SearchStrategy[Expr] = st.builds(
     st.none() | st.integers(0, 2),
 )
 """Objects whose undeclared keys are remembered."""
+
+
+def _some_key_holds(node: Members, absent: int, by_name: bool) -> Members:
+    """Some undeclared key must hold `b`, or be there at all, or a declared one must be missing."""
+    held = () if by_name else (Variant(Literal(":b"), 1),)
+    return replace(
+        node, open=(Choice((Literal(":"), Literal(":b"))),), memory="distinct",
+        conditions=(absent & (1 << len(node.keys)) - 1,), open_meets=(int(by_name),),
+        open_variants=(held,),
+    )  # fmt: skip
+
+
+keys_that_hold: st.SearchStrategy[Members] = st.builds(
+    _some_key_holds, remembered_keys, st.integers(0, 3), st.booleans()
+)
+"""Objects of remembered keys, one of which meets a condition."""
 
 
 def _grown(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:

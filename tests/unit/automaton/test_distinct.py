@@ -25,7 +25,12 @@ from calligram.compiler.grammar import (
 )
 from calligram.compiler.origin import Origin
 from tests import naive
-from tests.unit.automaton.random_grammars import distinct_items, remembered_keys, texts
+from tests.unit.automaton.random_grammars import (
+    distinct_items,
+    keys_that_hold,
+    remembered_keys,
+    texts,
+)
 
 COMMA = Literal(",")
 AB = Chars(((0x61, 0x62),))
@@ -81,6 +86,13 @@ def test_items_have_the_language_of_the_definition(expr: Expr) -> None:
 @given(remembered_keys)
 @settings(max_examples=50)
 def test_keys_have_the_language_of_the_definition(expr: Expr) -> None:
+    found, _ = walked(expr, 5)
+    assert found == language(expr, "ab,:01", 5)
+
+
+@given(keys_that_hold)
+@settings(max_examples=50)
+def test_keys_of_which_some_must_hold_something_too(expr: Expr) -> None:
     found, _ = walked(expr, 5)
     assert found == language(expr, "ab,:01", 5)
 

@@ -145,3 +145,36 @@ def test_languages_tell_their_words() -> None:
     assert not (pattern - Language.words(["a"])).is_empty
     assert (Language.pattern("^ab?$", origin=Origin()) - Language.words(["a", "ab"])).is_empty
     assert (Language.any() - Language.words(["\ud800"])).is_any
+
+
+def test_a_word_that_could_only_grow_too_long_is_no_way() -> None:
+    # Of "ax", "axbx", "axbxbx": "ax" is excluded, and the next longer one does not fit.
+    grammar = calligram.compile_schema(
+        {
+            "type": "object",
+            "properties": {"ax": {"type": "null"}},
+            "patternProperties": {"^ax(?:bx)*$|^b": {"type": "null"}},
+            "propertyNames": {"maxLength": 3},
+            "additionalProperties": False,
+        }
+    )
+    automaton = mask.compile(grammar, VOCABULARY)
+    matcher = automaton.matcher()
+    assert all(matcher.accept_token(byte) for byte in b'{"ax": null, "')
+    assert not matcher.accept_token(ord("a"))
+    assert matcher.accept_token(ord("b"))
+
+
+def test_a_class_of_keys_that_do_not_fit_is_no_way() -> None:
+    grammar = calligram.compile_schema(
+        {
+            "type": "object",
+            "properties": {"x": {"type": "null"}},
+            "patternProperties": {"^abc": {"type": "integer"}},
+            "additionalProperties": {"type": "null"},
+        },
+        bounds=calligram.Bounds(string=2),
+    )
+    matcher = mask.compile(grammar, VOCABULARY).matcher()
+    assert all(matcher.accept_token(byte) for byte in b'{"ab')
+    assert not matcher.accept_token(ord("c"))

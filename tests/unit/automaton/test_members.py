@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from calligram.compiler.automaton.members import MembersPlan, State
 from calligram.compiler.automaton.recogniser import Recogniser
-from calligram.compiler.grammar import Literal, Member, Members, Rules
+from calligram.compiler.grammar import Literal, Member, Members, Rules, Variant
 
 NAMES = "abcd"
 COMMA = Literal(",")
@@ -33,7 +34,10 @@ def node(
 
 
 def allowed(members: Members, word: str) -> bool:
-    """By the definition of :class:`Members`."""
+    """By the definition of :class:`Members`; a variant of a member is its letter in capitals."""
+    if not all_met(members, word):
+        return False
+    word = word.lower()
     keys = [k.name for k in members.keys]
     found = [c for c in word if c in keys]
     opened = len(word) - len(found)
@@ -49,8 +53,26 @@ def allowed(members: Members, word: str) -> bool:
     )
 
 
+def all_met(members: Members, word: str) -> bool:
+    meets = {k.name: k.meets for k in members.keys}
+    meets |= {k.name.upper(): k.meets | v.meets for k in members.keys for v in k.variants}
+    if members.open_meets:
+        for body, bits, variants in zip(
+            members.open, members.open_meets, members.open_variants, strict=True
+        ):
+            meets[body.text] = bits  # type: ignore[union-attr]
+            meets |= {v.body.text: bits | v.meets for v in variants}  # type: ignore[union-attr]
+    met = 0
+    for letter in word:
+        met |= meets.get(letter, 0)
+    gone = sum(1 << i for i, k in enumerate(members.keys) if k.name not in word.lower())
+    return all(met >> c & 1 or keys & gone for c, keys in enumerate(members.conditions))
+
+
 def all_words(members: Members, longest: int) -> set[str]:
     letters = [k.name for k in members.keys] + [o.text for o in members.open]  # type: ignore[union-attr]
+    letters += [v.body.text for k in members.keys for v in k.variants]  # type: ignore[union-attr]
+    letters += [v.body.text for kind in members.open_variants for v in kind]  # type: ignore[union-attr]
     words = ("".join(w) for n in range(longest + 1) for w in product(letters, repeat=n))
     return {w for w in words if allowed(members, w)}
 
@@ -115,6 +137,45 @@ def some_members(draw: st.DrawFn) -> Members:
 @given(some_members())
 def test_the_plan_has_the_words_of_the_definition(members: Members) -> None:
     assert planned(members, 5) == all_words(members, 5)
+
+
+@st.composite
+def conditional_members(draw: st.DrawFn) -> Members:
+    """Some members with one to three conditions, met by keys, by variants and by absence."""
+    members = draw(some_members())
+    bits = st.integers(0, (1 << draw(st.integers(1, 3))) - 1)
+    count = draw(st.integers(1, 3))
+
+    def variants(name: str) -> tuple[Variant, ...]:
+        meets = draw(bits)
+        return (Variant(Literal(name.upper()), meets),) if meets else ()
+
+    keys = tuple(replace(k, meets=draw(bits), variants=variants(k.name)) for k in members.keys)
+    conditions = tuple(draw(st.integers(0, (1 << len(keys)) - 1)) for _ in range(count))
+    kept = (1 << count) - 1
+    return replace(
+        members,
+        keys=tuple(
+            replace(
+                k, meets=k.meets & kept,
+                variants=tuple(Variant(v.body, v.meets & kept) for v in k.variants),
+            )
+            for k in keys
+        ),
+        conditions=conditions,
+        open_meets=tuple(draw(bits) & kept for _ in members.open),
+        open_variants=tuple(
+            tuple(Variant(v.body, v.meets & kept) for v in variants(o.text))  # type: ignore[union-attr]
+            for o in members.open
+        ),
+    )  # fmt: skip
+
+
+@given(conditional_members())
+def test_a_plan_with_conditions_has_the_words_of_the_definition(members: Members) -> None:
+    # A variant says less than its member, and is only told apart where it meets something more.
+    plain = {word.lower() for word in all_words(members, 4)}
+    assert {word.lower() for word in planned(members, 4)} == plain
 
 
 def test_twenty_keys_in_any_order_are_not_spelled_out() -> None:

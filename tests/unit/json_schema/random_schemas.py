@@ -14,10 +14,12 @@ from calligram.compiler.ir import (
     BooleanValue,
     EnumValue,
     IntegerValue,
+    Key,
     NeverValue,
     NullValue,
     NumberValue,
     ObjectValue,
+    OpenKeys,
     ReferenceValue,
     SchemaValue,
     StringValue,
@@ -25,6 +27,7 @@ from calligram.compiler.ir import (
     Value,
 )
 from calligram.compiler.json_schema.json_values import is_multiple
+from calligram.compiler.membership import contains
 from calligram.compiler.regular.language import Language
 
 KEYS = ("a", "b", "ab", "c")
@@ -156,17 +159,16 @@ def _sample(rng: Random, value: Value, read: SchemaValue, depth: int) -> Any:
             return _sample_number(rng, value)
         case EnumValue(values):
             return rng.choice(values)
-        case ArrayValue(prefix, runs=runs) if runs:
-            items = list(prefix)
-            for run in runs:
-                most = run.least + 2 if run.most is None else run.most
-                items += [run.value] * rng.randint(run.least, min(most, run.least + 2))
-            return [_sample(rng, item, read, depth - 1) for item in items]
+        case ArrayValue(steps=steps) if steps:
+            return [_sample(rng, item, read, depth - 1) for item in _walk(rng, value)]
         case ArrayValue():
             most = value.min_items + 2 if value.max_items is None else value.max_items
             length = rng.randint(value.min_items, min(most, value.min_items + 2))
             items = [*value.prefix, *[value.items or NeverValue()] * length][:length]
-            return [_sample(rng, item, read, depth - 1) for item in items]
+            made = [_sample(rng, item, read, depth - 1) for item in items]
+            if value.unique and not contains(value, read.definitions, made):
+                raise LookupError
+            return made
         case ObjectValue():
             return _object(rng, value, read, depth)
         case UnionValue(options):
@@ -175,6 +177,21 @@ def _sample(rng: Random, value: Value, read: SchemaValue, depth: int) -> Any:
             return _sample(rng, read.definitions[name], read, depth - 1)
         case _:
             assert_never(value)
+
+
+def _walk(rng: Random, value: ArrayValue) -> list[Value]:
+    """The items of some way through the states: from each a later one leads to an end."""
+    state, items = 0, []
+    while state not in value.ends or rng.random() < 0.5:
+        onwards = [s for s in value.steps[state] if s.target != state or rng.random() < 0.5]
+        if not onwards:
+            continue
+        step = rng.choice(onwards)
+        items.append(step.value)
+        state = step.target
+        if state in value.ends and not value.steps[state]:
+            break
+    return items
 
 
 def _string(rng: Random, value: StringValue) -> str:
@@ -207,11 +224,18 @@ def _object(rng: Random, value: ObjectValue, read: SchemaValue, depth: int) -> d
     for key in value.keys:
         spare = most - required
         if key.required or (spare > len(made) and rng.random() < 0.5 and depth > 2):
-            made[key.name] = _sample(rng, key.value, read, depth - 1)
+            made[key.name] = _sample(rng, _way(rng, key), read, depth - 1)
     for opened in value.open_keys:
         for name in opened.names.dfa.words(3):
             if len(made) < value.min_keys or (len(made) < most and rng.random() < 0.3):
-                made[name] = _sample(rng, opened.value, read, depth - 1)
+                made[name] = _sample(rng, _way(rng, opened), read, depth - 1)
     if not value.min_keys <= len(made) <= most:
         raise LookupError
+    if value.conditions and not contains(value, read.definitions, made):
+        raise LookupError
     return made
+
+
+def _way(rng: Random, kind: Key | OpenKeys) -> Value:
+    ways = [kind.value, *(variant.value for variant in kind.variants)]
+    return rng.choice(ways) if kind.variants else kind.value

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from calligram.compiler.ir import AnyValue, EnumValue, NumberValue, ObjectValue, UnionValue
-from tests.unit.json_schema.helpers import check, problem, read
+from tests.unit.json_schema.helpers import check, problem, problems, read
 
 AB = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
       "additionalProperties": False}  # fmt: skip
@@ -132,8 +132,8 @@ def test_one_of_with_overlaps_is_exclusive() -> None:
 
 def test_one_of_that_cannot_be_told_apart_is_refused_or_relaxed() -> None:
     items = {"type": "object", "properties": {"v": {"oneOf": [
-        {"type": "array", "items": {"type": "integer"}, "maxItems": 500},
-        {"type": "array", "items": {"type": "number"}, "maxItems": 500}]}}}  # fmt: skip
+        {"type": "array", "items": {"type": "integer"}, "maxItems": 5000},
+        {"type": "array", "items": {"type": "number"}, "maxItems": 5000}]}}}  # fmt: skip
     found = problem(items)
     assert found.code == "unsupported-keyword"
     check(items, [{"v": [1.5]}], [{"v": ["x"]}], on_unsupported="relax")
@@ -216,8 +216,95 @@ def test_a_negated_closed_object_needs_some_other_key() -> None:
         {"type": "object", "not": {"propertyNames": {"not": {"enum": ["x", "y"]}}}},
         [{"x": 1}, {"y": 1, "z": 2}], [{}, {"z": 1}],
     )  # fmt: skip
-    found = problem({"type": "object", "not": {"patternProperties": {"^x": False}}})
+    check({"type": "object", "not": {"patternProperties": {"^x": False}}},
+          [{"x": 1}, {"a": 1, "xy": 2}], [{}, {"a": 1, "bx": 2}])  # fmt: skip
+
+
+def test_some_open_key_must_be_of_a_kind() -> None:
+    check({"type": "object", "not": {"additionalProperties": {"type": "integer"}}},
+          [{"a": "x"}, {"a": 1, "b": None}, {"a": 1.5}], [{}, {"a": 1}, {"a": 1, "b": 2}],
+          )  # fmt: skip
+    check({"type": "object", "properties": {"n": {"type": "integer"}},
+           "not": {"patternProperties": {"^k": {"minimum": 3}}, "minProperties": 1}},
+          [{}, {"k": 2}, {"n": 1, "kk": 1}, {"k": 4, "k2": 0}],
+          [{"n": 1}, {"k": 4}, {"a": 1, "k": "x"}])  # fmt: skip
+    check({"type": "object", "oneOf": [{"additionalProperties": {"type": "string"}},
+                                       {"patternProperties": {"^n": {"type": "integer"}}}]},
+          [{"a": 1}, {"n": "x"}, {"a": 1, "n": 2}, {"a": None, "n": 1}],
+          [{}, {"a": "x"}, {"n": None}, {"n": 1.5, "a": 1}])  # fmt: skip
+    check({"if": {"additionalProperties": {"type": "null"}}, "then": {"maxProperties": 1},
+           "else": {"required": ["z"]}},
+          [{}, {"a": None}, {"z": 1}, {"a": None, "z": 1}, 3],
+          [{"a": 1}, {"a": None, "b": None}, {"a": 1, "b": None}])  # fmt: skip
+
+
+def test_several_keys_of_a_kind_are_counted_with_the_others() -> None:
+    kinds = {"type": "object", "allOf": [{"not": {"patternProperties": {p: False}}} for p in "ab"]}
+    check(kinds, [{"ab": 1}, {"a": 1, "b": 2}, {"ba": 1, "c": 2}], [{}, {"a": 1}, {"b": 1}])
+    check({**kinds, "maxProperties": 1}, [{"ab": 1}, {"xbxa": 1}], [{"a": 1}, {"a": 1, "b": 1}])
+    check({**kinds, "minProperties": 3}, [{"ab": 1, "c": 1, "d": 1}, {"a": 1, "b": 1, "c": 1}],
+          [{"ab": 1}, {"a": 1, "b": 1}, {"a": 1, "aa": 1, "c": 1}])  # fmt: skip
+    check({**kinds, "propertyNames": {"pattern": "^[abc]$"}}, [{"a": 1, "b": 1}],
+          [{"c": 1}, {"a": 1, "c": 1}])  # fmt: skip
+    named = {**kinds, "properties": {"a": {"type": "integer"}, "q": {}}, "maxProperties": 2}
+    check(named, [{"a": 1, "b": 1}, {"ab": 1, "q": 1}], [{"a": 1, "q": 1}, {"a": "x", "b": 1}])
+    nothing = problem({**kinds, "maxProperties": 1, "propertyNames": {"maxLength": 1}})
+    assert nothing.code == "unsatisfiable"
+
+
+def test_few_names_of_which_the_values_matter_are_refused() -> None:
+    given = {"type": "object", "propertyNames": {"pattern": "^[a-z]$"},
+             "not": {"additionalProperties": {"type": "integer"}}}  # fmt: skip
+    found = problem(given)
     assert (found.code, found.origin.pointer) == ("unsupported-keyword", "/not")
+    check({**given, "propertyNames": {"enum": ["a", "b"]}}, [{"a": "x"}, {"a": 1, "b": "x"}],
+          [{}, {"a": 1, "b": 2}])  # fmt: skip
+
+
+def test_a_demand_that_cannot_be_said_is_refused_where_it_leaves_no_choice() -> None:
+    found = problem({"type": "object", "propertyNames": {"maxLength": 0},
+                     "not": {"additionalProperties": {"uniqueItems": True}}})  # fmt: skip
+    assert (found.code, found.message) == ("unsupported-keyword", "`not` is not supported here")
+
+
+def test_what_a_clause_brings_along_and_cannot_be_said_is_refused() -> None:
+    listed = {"enum": [{"k": 0}], "required": ["k"]}
+    inner = {"dependentSchemas": {"x": {"type": "null"}, "y": {}},
+             "oneOf": [{"minProperties": 1}, listed],
+             "properties": {"y": False, "z": {"maxLength": 2}}}  # fmt: skip
+    found = problems({"type": "object", "propertyNames": {"type": "number"},
+                      "oneOf": [{"not": inner}, {}]})  # fmt: skip
+    assert {p.code for p in found} == {"unsupported-keyword"}
+    assert {p.origin.pointer for p in found} == {"/oneOf/0/not", "/oneOf/0/not/oneOf"}
+
+
+KINDS = [
+    {"type": "object", "properties": {"kind": {"type": "string"}, name: {"type": "integer"},
+                                      f"{name}2": {"maxLength": 2}}, "required": [name]}
+    for name in "abcdefg"
+]  # fmt: skip
+"""Objects that are told apart by any of three keys each."""
+
+
+def test_what_many_objects_are_not_is_one_object_with_conditions() -> None:
+    for kinds in (KINDS[:3], KINDS):
+        check({"type": "object", "not": {"anyOf": kinds}},
+              [{}, {"a": "x"}, {"a": 1, "a2": "long"}, {"a": 1, "kind": 3}],
+              [{"a": 1}, {"b": 2, "a": "x"}, {"c": 1, "c2": "ab", "a": 1, "a2": "long"}],
+              )  # fmt: skip
+        check({"oneOf": kinds}, [{"a": 1}, {"b": 1, "a": "x"}, {"a": 1, "b": 1, "b2": "long"}],
+              [{}, {"a": 1, "b": 2}, {"a": "x"}, {"a": 1, "kind": 1}])  # fmt: skip
+
+
+def test_listed_containers_are_negated_too() -> None:
+    check({"not": {"const": {}}}, [{"a": 1}, [], 0], [{}])
+    check({"items": {"not": {"enum": [{}, []]}}}, [[{"a": 1}, [1]], {}], [[{}], [1, []]])
+    check({"not": {"const": [1, "a"]}}, [[], [1], [1, "b"], [1, "a", 2], 1], [[1, "a"], [1.0, "a"]])
+    check({"not": {"enum": [{"a": [1]}, {"b": None}, [2], 3]}},
+          [{}, {"a": [1], "b": None}, {"a": [1, 1]}, {"b": 1}, [3], 2],
+          [{"a": [1]}, {"b": None}, [2], 3])  # fmt: skip
+    check({"type": "array", "items": {"type": "integer"}, "not": {"const": [1, 2]}},
+          [[1], [2, 1], [1, 2, 3]], [[1, 2], ["a"]])  # fmt: skip
 
 
 def test_what_is_not_expressible_does_not_matter_where_it_is_cut_away() -> None:
@@ -282,6 +369,16 @@ def test_unevaluated_properties_see_through_applicators() -> None:
            "unevaluatedProperties": False}, [{}], [{"a": 2}, {"b": 1}])  # fmt: skip
 
 
+def test_what_is_negated_twice_evaluates_nothing() -> None:
+    whole = {"patternProperties": {"^a": {}}, "additionalProperties": {"type": "integer"}}
+    check({"not": {"not": whole}, "unevaluatedProperties": False}, [{}, 3], [{"a": 1}, {"b": 1}])
+    check({"not": {"oneOf": [{"type": "string"}, {"not": whole}]},
+           "unevaluatedProperties": {"type": "null"}}, [{}, {"a": None}], [{"a": 1}, {"b": None}],
+          )  # fmt: skip
+    check({"oneOf": [{"maxProperties": 2}, {"not": whole}], "unevaluatedProperties": False},
+          [{}], [{"a": 1}, {"b": 1}, {"b": "x"}])  # fmt: skip
+
+
 def test_unevaluated_items() -> None:
     check({"prefixItems": [{"type": "integer"}], "unevaluatedItems": False},
           [[], [1], "x"], [["x"], [1, 2]])  # fmt: skip
@@ -289,6 +386,20 @@ def test_unevaluated_items() -> None:
           [[1, 2], [1, 2, None]], [[1, 2, 3]])  # fmt: skip
     check({"contains": {"type": "string"}, "minContains": 0, "unevaluatedItems": False},
           [["a", "b"], []], [["a", 1], [1]])  # fmt: skip
+
+
+def test_unevaluated_items_are_those_that_no_contains_matches() -> None:
+    text, whole = {"type": "string"}, {"type": "integer"}
+    check({"contains": text, "unevaluatedItems": whole},
+          [["a"], ["a", 1], [1, 2, "b"], "x"], [[], [1], ["a", None], ["a", 1.5]])  # fmt: skip
+    check({"allOf": [{"contains": {"multipleOf": 4}}, {"contains": {"multipleOf": 6}}],
+           "unevaluatedItems": {"multipleOf": 7}},
+          [[4, 6], [12], [12, 7], [4, 7, 6, 8]], [[4], [6, 7], [4, 6, 5], [12, 3]])  # fmt: skip
+    check({"prefixItems": [whole], "contains": text, "unevaluatedItems": False},
+          [[1, "a"], [1, "a", "b"]], [["a"], [1], [1, "a", 2], [1, 2, "a"]])  # fmt: skip
+    check({"if": {"contains": {"const": 1}}, "then": {"contains": {"const": 2}},
+           "else": {"contains": {"const": 3}}, "unevaluatedItems": False},
+          [[1, 2], [2, 1, 1], [3], [3, 3]], [[], [1], [2], [1, 3], [1, 2, 3], [3, 4]])  # fmt: skip
 
 
 def test_what_contains_matches_is_evaluated_unless_a_negation_asks() -> None:

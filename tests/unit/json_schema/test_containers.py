@@ -114,10 +114,46 @@ def test_contains_in_arrays_of_any_length() -> None:
           [["b"], ["a", 1], [1], ["a", "b"]], [[], ["a"], ["a", "a"], [2]])  # fmt: skip
 
 
-def test_contains_beside_what_counts_too_is_refused_at_its_place() -> None:
+def test_contains_beside_lengths_and_counts() -> None:
     one = {"type": "array", "contains": {"const": 1}}
-    for more in ({"maxItems": 500}, {"allOf": [{"contains": {"const": 2}}]},
-                 {"minContains": 2, "minItems": 3}, {"minContains": 9}):  # fmt: skip
+    check({**one, "maxItems": 200}, [[1], [0] * 199 + [1], [1] * 200],
+          [[], [0] * 200, [0] * 200 + [1]])  # fmt: skip
+    check({**one, "minContains": 2, "minItems": 4, "maxItems": 5},
+          [[1, 1, 0, 0], [0, 0, 1, 0, 1], [1] * 5],
+          [[1, 1], [1, 0, 0, 0], [1] * 6, [1, 0, 0, 0, 0]])  # fmt: skip
+    check({**one, "minContains": 20}, [[1] * 20, [0, 1] * 20, [1] * 30], [[1] * 19, [0] * 20])
+    check({**one, "minContains": 3, "maxContains": 12, "prefixItems": [{"type": "string"}]},
+          [["a", 1, 1, 1], ["a", *[1, 0] * 12]], [["a", 1, 1], [1, 1, 1, 1], ["a", *[1] * 13]],
+          )  # fmt: skip
+
+
+def test_several_contains_count_apart() -> None:
+    both = {"type": "array", "allOf": [{"contains": {"minimum": 3}}, {"contains": {"maximum": 5}}]}
+    check(both, [[4], [1, 9], [9, 0, 1]], [[], [1], [9], [6, 7]])
+    check({**both, "maxItems": 1}, [[3], [5]], [[2], [6], [1, 9]])
+    check({"type": "array", "allOf": [
+        {"contains": {"type": "string"}, "minContains": 2, "maxContains": 3},
+        {"contains": {"maxLength": 1, "type": "string"}, "maxContains": 1}]},
+        [["a", "bc"], [0, "bc", "bd", "a"]],
+        [["a"], ["a", "b"], ["ab", "cd"], ["a", "bc", "bd", "be"]])  # fmt: skip
+    check({"type": "array", "contains": {"type": "string"},
+           "not": {"contains": {"type": "null"}, "minContains": 2}},
+          [["a"], ["a", None]], [[None], ["a", None, None], [1]])  # fmt: skip
+
+
+def test_items_behind_a_tuple_are_negated_where_they_stand() -> None:
+    pairs = {"type": "array", "prefixItems": [{}, {"type": "string"}], "items": {"minimum": 0}}
+    check({"type": "array", "not": pairs}, [[0, 1], [0, "a", -1], [0, "a", 3, -1]],
+          [[], [-1], [0, "a"], [0, "a", 1, 2]])  # fmt: skip
+    check({"oneOf": [{"type": "array", "prefixItems": [{}], "items": {"type": "integer"}},
+                     {"type": "array", "prefixItems": [{}], "items": {"minimum": 3}}]},
+          [["x", 1], ["x", 3.5], ["x", 3, 1]], [[], ["x"], ["x", 3], ["x", 1, 3.5]])  # fmt: skip
+
+
+def test_contains_that_takes_too_many_states_is_refused_at_its_place() -> None:
+    one = {"type": "array", "contains": {"const": 1}}
+    for more in ({"maxItems": 5000}, {"minContains": 3000},
+                 {"minContains": 100, "maxItems": 200}):  # fmt: skip
         found = problem({**one, **more})
         assert (found.code, found.origin.pointer.rpartition("/")[2]) == (
             "unsupported-keyword", "contains",
