@@ -45,6 +45,8 @@ class Reader:
     def __init__(self, schema: Any, origin: Origin, options: ReadOptions) -> None:
         self.options = options
         self.problems: list[Problem] = []
+        # Declared keys whose schema is false: that they cannot be given is what was asked for.
+        self.forbidden: set[Origin] = set()
         self.document = Document(schema, origin, options.max_depth, options.documents)
         self._findings: dict[tuple[str, str], Finding] = {}
         self._atom_forms: dict[tuple[Atom, bool], Form] = {}

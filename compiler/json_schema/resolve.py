@@ -219,7 +219,13 @@ class Graph:
 
     def explain(self) -> Problem:
         """Why the root has no value: the deepest clash that a required part leads to."""
-        node, seen, path = self.node(self.root), set(), [""]
+        reason, path = self.why_dead(self.root)
+        hint = "; ".join(path) or None
+        return Problem("unsatisfiable", f"{reason.text}: no value can match", reason.origin, hint)
+
+    def why_dead(self, goal: Goal) -> tuple[Reason, list[str]]:
+        """Why a goal has no value, and the required parts that lead there."""
+        node, seen, path = self.node(goal), set(), []
         while True:
             seen.add(key_of(node.goal))
             step = self._blocking(node)
@@ -228,9 +234,7 @@ class Graph:
             path.append(step[0])
             node = self.node(step[1])
         endless = Reason("the schema needs itself without end", node.origin)
-        reason = node.why[0] if node.why else endless
-        hint = "; ".join(p for p in path if p) or None
-        return Problem("unsatisfiable", f"{reason.text}: no value can match", reason.origin, hint)
+        return (node.why[0] if node.why else endless), path
 
     def _blocking(self, node: Node) -> tuple[str, Goal] | None:
         """A required part that has no value, where nothing else explains the node."""
