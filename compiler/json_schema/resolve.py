@@ -11,7 +11,8 @@ from ..origin import Origin, Problem
 from ..regular.language import Language
 from .admits import admits
 from .beyond import expand_beyond
-from .expand import expand_array
+from .expand import expand_array, too_few
+from .few import enough_distinct
 from .forms import (
     NOWHERE,
     Alternative,
@@ -188,10 +189,11 @@ class Graph:
                 owed += [row.goal for row in x.rows if row.least]
                 return all(map(self.alive, owed))
             case Arrays():
-                return all(
+                items = all(
                     (item := x.at(i)) is not None and self.alive(item.goal)
                     for i in range(min(x.shortest, len(x.prefix) + 1))
                 )
+                return items and enough_distinct(x, self)
             case _:
                 return True
 
@@ -234,6 +236,9 @@ class Graph:
             path.append(step[0])
             node = self.node(step[1])
         endless = Reason("the schema needs itself without end", node.origin)
+        if not node.why:
+            arrays = [x for x in node.alternatives if isinstance(x, Arrays)]
+            node.why += [too_few(x) for x in arrays if x.unique is not None and x.shortest > 1]
         return (node.why[0] if node.why else endless), path
 
     def _blocking(self, node: Node) -> tuple[str, Goal] | None:
