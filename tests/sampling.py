@@ -296,6 +296,7 @@ class Sampler:
                     del self._out[before:]
                     if done:
                         return
+                    tries += 40
                     continue
                 names.add(name)
             self._walk(body)

@@ -48,6 +48,7 @@ def negate(form: Form, cause: Cause, goals: Goals) -> Form:
     """What `form` does not let through."""
     if not form.alternatives:
         return ANY
+    goals.step(cause.origin)
     kept: list[Alternative] = []
     for whole in TRIVIAL:
         kept.extend(_complement_in(replace(whole, origin=cause.origin), form, cause, goals))
@@ -72,6 +73,7 @@ def _complement_in(whole: Typed, form: Form, cause: Cause, goals: Goals) -> list
         pieces = _pieces(whole, x, cause, goals)
         if len(current) * len(pieces) > MAX_PRODUCT:
             return [_as_residue(whole, form, cause, goals)]
+        goals.step(cause.origin, len(current) * len(pieces))
         current = _cross(current, pieces, goals)
         if len(current) > 1:
             current = prune(current, goals)

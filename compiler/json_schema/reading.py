@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any, NoReturn
 
 from ..errors import LimitExceeded, SchemaError
@@ -302,7 +302,7 @@ class Reader:
         for keyword in closing:
             form = close_unevaluated(self, place, keyword, form)
         if self.options.openapi and schema.get("nullable") is True:
-            form = with_null(form, place)
+            form = with_null(self, form, place)
         return form
 
     def _siblings(self, place: Place, tracked: bool) -> Form:
@@ -377,6 +377,19 @@ class Reader:
             return True
         met = meet(Form((x,)), Form((y,)), self)
         return all(self.empty(z, wide=True) for z in met.alternatives)
+
+    def tags(self, form: Form) -> Mapping[str, frozenset[Hashable]]:
+        """The required members of a form's objects that have few plain values, if it is a single
+        kind of objects."""
+        if len(form.alternatives) != 1 or not isinstance(form.alternatives[0], Objects):
+            return {}
+        self._probes += 1
+        try:
+            return self._tags_of(form.alternatives[0])
+        except Unknown:
+            return {}
+        finally:
+            self._probes -= 1
 
     def _tags_of(self, x: Objects) -> dict[str, frozenset[Hashable]]:
         """The required members that have few plain values, which tell unions apart quickly."""

@@ -16,8 +16,11 @@ from ..ir import (
     UnionValue,
     Value,
 )
+from .nesting import innermost_first
 
 Heights = Mapping[str, int | None]
+# Heights by the identity of values, which are kept alive beside them.
+Kept = dict[int, tuple[Value, int | None]]
 
 
 def heights(definitions: Mapping[str, Value]) -> Heights:
@@ -34,8 +37,18 @@ def heights(definitions: Mapping[str, Value]) -> Heights:
     return known
 
 
-def needed(value: Value, known: Heights) -> int | None:
-    """The height of `value`, the definitions' heights given."""
+def needed(value: Value, known: Heights, kept: Kept | None = None) -> int | None:
+    """The height of `value`, the definitions' heights given; `kept` from one call to the next."""
+    kept = {} if kept is None else kept
+    if id(value) not in kept:
+        for part in innermost_first(value):
+            if id(part) not in kept:
+                kept[id(part)] = (part, _height(part, known, kept))
+    return kept[id(value)][1]
+
+
+def _height(value: Value, known: Heights, kept: Kept) -> int | None:
+    """The height of a value whose parts' heights are kept."""
     match value:
         case NeverValue():
             return None
@@ -43,7 +56,7 @@ def needed(value: Value, known: Heights) -> int | None:
             inner = known.get(name)
             return None if inner is None else inner + 1
         case UnionValue(options):
-            found = [h for o in options if (h := needed(o, known)) is not None]
+            found = [h for o in options if (h := kept[id(o)][1]) is not None]
             return min(found, default=None)
         case ArrayValue():
             owed = [*value.prefix[: value.min_items]]
@@ -52,22 +65,22 @@ def needed(value: Value, known: Heights) -> int | None:
                     return None
                 owed.append(value.items)
             owed += [run.value for run in value.runs if run.least]
-            return _most([needed(v, known) for v in owed])
+            return _most([kept[id(v)][1] for v in owed])
         case ObjectValue():
-            return _of_object(value, known)
+            return _of_object(value, kept)
         case _:
             return 0
 
 
-def _of_object(value: ObjectValue, known: Heights) -> int | None:
+def _of_object(value: ObjectValue, kept: Kept) -> int | None:
     """The height of the required keys and of the lowest others that `min_keys` asks for."""
-    owed = [needed(k.value, known) for k in value.keys if k.required]
+    owed = [kept[id(k.value)][1] for k in value.keys if k.required]
     more = value.min_keys - len(owed)
     if more > 0:
-        others = [needed(k.value, known) for k in value.keys if not k.required]
+        others = [kept[id(k.value)][1] for k in value.keys if not k.required]
         lowest = sorted(h for h in others if h is not None)[:more]
         # An open key is as many keys as it takes, all of one height.
-        opened = [needed(k.value, known) for k in value.open_keys]
+        opened = [kept[id(k.value)][1] for k in value.open_keys]
         ceiling = min((h for h in opened if h is not None), default=None)
         if ceiling is not None:
             lowest = [h for h in lowest if h <= ceiling]

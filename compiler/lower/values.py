@@ -48,8 +48,9 @@ from ..origin import Origin
 from ..regular.language import Language
 from .constant import constant
 from .distinct import distinct_items, few_keys_only, owes_open_keys, untyped_members
-from .heights import heights, needed
+from .heights import Kept, heights, needed
 from .layout import BARE_KEY_STOPS, Layout
+from .nesting import landings
 from .one_spelling import OneSpelling
 from .runs import items_in_runs
 from .scalars import number
@@ -78,7 +79,9 @@ class ValueLowering:
         self.heights = heights(definitions)
         self.texts = TextLowering(shared, layout, Writer(layout, definitions))
         self._met: set[str] = set()
-        self._objects: dict[tuple[int, int], RuleRef] = {}
+        self._needed: Kept = {}
+        self._objects: dict[tuple[int, int], RuleRef | None] = {}
+        self._inside = False
         self._kept: list[Value] = []
         self._spelled: dict[int, tuple[ValueLowering, ArrayValue]] = {}
 
@@ -92,7 +95,7 @@ class ValueLowering:
 
     def fits(self, value: Value, depth: int) -> bool:
         """Can the value be written at all with so much recursion left (-1: any)?"""
-        height = needed(value, self.heights)
+        height = needed(value, self.heights, self._needed)
         return height is not None and (depth < 0 or height <= depth)
 
     def value(self, value: Value, depth: int) -> Expr | None:
@@ -164,23 +167,30 @@ class ValueLowering:
                 self.shared.unbuilt.append(found)
         return found
 
-    def _container(self, value: ArrayValue | ObjectValue, depth: int) -> Expr | None:
+    def _container(self, value: ArrayValue | ObjectValue, depth: int) -> RuleRef | None:
         """A rule of its own, so that repeats of it stay cheap in every target."""
+        if not self._inside:
+            self._inside = True
+            for part in landings(value, distinct=self.layout.one_spelling):
+                if self.fits(part, depth):
+                    self._container(part, depth)
+            found = self._container(value, depth)
+            self._inside = False
+            return found
         key = (id(value), depth)
-        found = self._objects.get(key)
-        if found is None:
+        if key not in self._objects:
             expr = (
                 self.array(value, depth)
                 if isinstance(value, ArrayValue)
                 else self.object(value, depth)
             )
-            if expr is None:
-                return None
             self._kept.append(value)
-            tail = value.origin.pointer.rsplit("/", 1)[-1]
-            name = self.shared.names.fresh(self.hint, tail)
-            found = self._objects[key] = self.shared.rules.define(name, expr)
-        return found
+            self._objects[key] = None
+            if expr is not None:
+                tail = value.origin.pointer.rsplit("/", 1)[-1]
+                name = self.shared.names.fresh(self.hint, tail)
+                self._objects[key] = self.shared.rules.define(name, expr)
+        return self._objects[key]
 
     def with_one_spelling(self, value: ArrayValue) -> tuple[ValueLowering, ArrayValue]:
         """The array, and what lowers its items so that each has one text.
