@@ -121,13 +121,15 @@ def _spelling(value: Value, origin: Origin, spelling: _Spelling, narrowed: Narro
         case IntegerValue():
             without = "an exponent" if spelling.fractions else "fraction or exponent"
             narrowed(origin, "type", f"written without {without}")
-        case NumberValue(not_multiple_of=avoid) if spelling.lexical and 1 in avoid:
-            how = "whole numbers are left out, also those with a fraction, no integers in draft 4"
-            narrowed(origin, "type", how)
-        case NumberValue(minimum=low, maximum=high, multiple_of=step, not_multiple_of=avoid) if (
-            not spells_exponents(low, high, step, avoid)
-        ):
-            narrowed(origin, "type", "bounded numbers are written without an exponent")
+        case NumberValue(minimum=low, maximum=high, multiple_of=step, not_multiple_of=avoid):
+            if spelling.lexical and 1 in avoid:
+                narrowed(
+                    origin, "type",
+                    "whole numbers are left out, also those with a fraction, no integers in "
+                    "draft 4",
+                )  # fmt: skip
+            if not spells_exponents(low, high, step, avoid):
+                narrowed(origin, "type", "bounded numbers are written without an exponent")
         case _:
             pass
 
