@@ -29,6 +29,8 @@ from .unevaluated import close_unevaluated
 MAX_IN_PLACE = 48
 # How deep a question whether a goal is dead may ask further ones.
 MAX_PROBES = 3
+# Reading a schema takes about as long as two alternatives take to be put together, twice.
+_STEPS_PER_PLACE = 2
 _APPLICATOR_SET = frozenset(APPLICATORS)
 
 
@@ -285,7 +287,7 @@ class Reader:
 
     def _place_form(self, place: Place, tracked: bool) -> Form:
         schema = place.schema
-        self.step(place.origin)
+        self.step(place.origin, _STEPS_PER_PLACE)
         if schema is True:
             return ANY
         if schema is False:

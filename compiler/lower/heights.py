@@ -41,10 +41,29 @@ def needed(value: Value, known: Heights, kept: Kept | None = None) -> int | None
     """The height of `value`, the definitions' heights given; `kept` from one call to the next."""
     kept = {} if kept is None else kept
     if id(value) not in kept:
-        for part in innermost_first(value):
+        for part in innermost_first(value, lambda v: () if id(v) in kept else _owed(v)):
             if id(part) not in kept:
                 kept[id(part)] = (part, _height(part, known, kept))
     return kept[id(value)][1]
+
+
+def _owed(value: Value) -> tuple[Value, ...]:
+    """The parts that decide about the height."""
+    match value:
+        case UnionValue(options):
+            return options
+        case ArrayValue():
+            owed = list(value.prefix[: value.min_items])
+            if value.min_items > len(value.prefix) and value.items is not None:
+                owed.append(value.items)
+            return (*owed, *(run.value for run in value.runs if run.least))
+        case ObjectValue(keys, opened, min_keys=low):
+            required = [key.value for key in keys if key.required]
+            if low <= len(required):
+                return tuple(required)
+            return (*(key.value for key in keys), *(kind.value for kind in opened))
+        case _:
+            return ()
 
 
 def _height(value: Value, known: Heights, kept: Kept) -> int | None:
@@ -59,13 +78,9 @@ def _height(value: Value, known: Heights, kept: Kept) -> int | None:
             found = [h for o in options if (h := kept[id(o)][1]) is not None]
             return min(found, default=None)
         case ArrayValue():
-            owed = [*value.prefix[: value.min_items]]
-            if value.min_items > len(value.prefix) and not value.runs:
-                if value.items is None:
-                    return None
-                owed.append(value.items)
-            owed += [run.value for run in value.runs if run.least]
-            return _most([kept[id(v)][1] for v in owed])
+            if value.min_items > len(value.prefix) and not value.runs and value.items is None:
+                return None
+            return _most([kept[id(v)][1] for v in _owed(value)])
         case ObjectValue():
             return _of_object(value, kept)
         case _:

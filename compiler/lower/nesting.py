@@ -5,7 +5,7 @@ References are not followed, so a value is a finite graph; parts may be shared.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from ..ir import ArrayValue, ObjectValue, UnionValue, Value
 
@@ -27,10 +27,17 @@ def parts(value: Value) -> tuple[Value, ...]:
             return ()
 
 
-def innermost_first(value: Value, *, distinct: bool = True) -> Iterator[Value]:
+def _parts_alike(value: Value) -> tuple[Value, ...]:
+    """The values directly inside that are written as the value is."""
+    return () if isinstance(value, ArrayValue) and value.unique else parts(value)
+
+
+def innermost_first(
+    value: Value, inside: Callable[[Value], Sequence[Value]] = parts
+) -> Iterator[Value]:
     """The value and all that is inside it, each once, behind its own parts.
 
-    `distinct`: what is inside arrays of distinct items too.
+    `inside`: the parts of a value that are looked at.
     """
     seen: set[int] = set()
     todo: list[tuple[Value, bool]] = [(value, False)]
@@ -41,19 +48,19 @@ def innermost_first(value: Value, *, distinct: bool = True) -> Iterator[Value]:
         elif id(part) not in seen:
             seen.add(id(part))
             todo.append((part, True))
-            if distinct or not (isinstance(part, ArrayValue) and part.unique):
-                todo += ((inner, False) for inner in reversed(parts(part)))
+            todo += ((inner, False) for inner in reversed(inside(part)))
 
 
 def landings(value: Value, *, distinct: bool) -> Iterator[ArrayValue | ObjectValue]:
     """Containers inside, the inner ones first, at most `STEP` levels from one to the next.
 
     What is built for these in turn, and kept, is never built more than `STEP` levels deep at once.
-    `distinct` as in :func:`innermost_first`.
+    `distinct`: arrays of distinct items are entered too.
     """
     levels: dict[int, int] = {}
-    for part in innermost_first(value, distinct=distinct):
-        level = max((levels.get(id(inner), 0) for inner in parts(part)), default=0)
+    inside = parts if distinct else _parts_alike
+    for part in innermost_first(value, inside):
+        level = max((levels[id(inner)] for inner in inside(part)), default=0)
         if isinstance(part, (ArrayValue, ObjectValue)):
             level += 1
             if level >= STEP and part is not value:
