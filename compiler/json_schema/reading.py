@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from typing import Any, NoReturn
+from collections.abc import Callable, Hashable
+from typing import Any, NoReturn, TypeVar
 
 from ..errors import LimitExceeded, SchemaError
 from ..findings import Finding, Status
@@ -12,11 +12,11 @@ from ..origin import Origin, Problem, did_you_mean
 from ..regular.formats import ANNOTATION_FORMATS, KNOWN_FORMATS, NARROWED
 from ..regular.language import Language
 from .admits import admits
+from .apart import Apart, Tags
 from .applicators import apply, older_ref, with_null
 from .checks import describe_value
 from .direct import direct_form
-from .forms import ANY, Alternative, Atom, Cause, Form, Goal, Objects, Reason, Strings, Values
-from .json_values import is_container, json_key
+from .forms import ANY, Alternative, Atom, Cause, Form, Goal, Reason, Strings
 from .keywords import ANNOTATIONS, APPLICATORS, IMPLEMENTED, UNEVALUATED, annotation_note, applies
 from .meet import meet
 from .meet_scalars import least
@@ -31,6 +31,7 @@ MAX_IN_PLACE = 48
 MAX_PROBES = 3
 # Reading a schema takes about as long as two alternatives take to be put together, twice.
 _STEPS_PER_PLACE = 2
+Answer = TypeVar("Answer")
 _APPLICATOR_SET = frozenset(APPLICATORS)
 
 
@@ -54,7 +55,7 @@ class Reader:
         self._atom_forms: dict[tuple[Atom, bool], Form] = {}
         self._goal_forms: dict[Hashable, Form] = {}
         self._open: set[tuple[Atom, bool]] = set()
-        self._tags: dict[Objects, dict[str, frozenset[Hashable]]] = {}
+        self._apart = Apart(self)
         self._depth = 0
         self._probes = 0
         self._steps = 0
@@ -238,11 +239,15 @@ class Reader:
 
     def form_if_read(self, goal: Goal) -> Form | None:
         """The form of a goal, None if that is still being read."""
+        return self.probe(lambda: self.form(goal), None)
+
+    def probe(self, ask: Callable[[], Answer], otherwise: Answer) -> Answer:
+        """An answer that is not needed: `otherwise` where it depends on what is being read."""
         self._probes += 1
         try:
-            return self.form(goal)
+            return ask()
         except Unknown:
-            return None
+            return otherwise
         finally:
             self._probes -= 1
 
@@ -338,13 +343,7 @@ class Reader:
         """Whether a goal provably lets nothing through."""
         if self._probes >= MAX_PROBES:
             return False
-        self._probes += 1
-        try:
-            return all(self.empty(x) for x in self.form(goal).alternatives)
-        except Unknown:
-            return False
-        finally:
-            self._probes -= 1
+        return self.probe(lambda: all(map(self.empty, self.form(goal).alternatives)), False)
 
     def empty(self, x: Alternative, wide: bool = False) -> bool:
         """Whether the lengths and languages of a string exclude each other.
@@ -362,56 +361,11 @@ class Reader:
 
     def disjoint(self, a: Form, b: Form) -> bool:
         """Whether no value satisfies both forms, as far as that can be told."""
-        self._probes += 1
-        try:
-            return all(self._apart(x, y) for x in a.alternatives for y in b.alternatives)
-        except Unknown:
-            return False
-        finally:
-            self._probes -= 1
+        return self.probe(lambda: self._apart.disjoint(a, b), False)
 
-    def _apart(self, x: Alternative, y: Alternative) -> bool:
-        if isinstance(x, Objects) and isinstance(y, Objects):
-            mine, others = self._tags_of(x), self._tags_of(y)
-            if any(name in others and not (tags & others[name]) for name, tags in mine.items()):
-                return True
-        elif type(x) is not type(y) and not isinstance(x, Values) and not isinstance(y, Values):
-            return True
-        met = meet(Form((x,)), Form((y,)), self)
-        return all(self.empty(z, wide=True) for z in met.alternatives)
-
-    def tags(self, form: Form) -> Mapping[str, frozenset[Hashable]]:
-        """The required members of a form's objects that have few plain values, if it is a single
-        kind of objects."""
-        if len(form.alternatives) != 1 or not isinstance(form.alternatives[0], Objects):
-            return {}
-        self._probes += 1
-        try:
-            return self._tags_of(form.alternatives[0])
-        except Unknown:
-            return {}
-        finally:
-            self._probes -= 1
-
-    def _tags_of(self, x: Objects) -> dict[str, frozenset[Hashable]]:
-        """The required members that have few plain values, which tell unions apart quickly."""
-        tags = self._tags.get(x)
-        if tags is None:
-            tags = self._tags[x] = {}
-            for name, m in x.members.items():
-                if m.required and m.goal:
-                    values = self._plain_values(m.goal)
-                    if values is not None:
-                        tags[name] = values
-        return tags
-
-    def _plain_values(self, goal: Goal) -> frozenset[Hashable] | None:
-        found: set[Hashable] = set()
-        for x in self.form(goal).alternatives:
-            if not isinstance(x, Values) or any(is_container(v) for v in x.values):
-                return None
-            found.update(json_key(v) for v in x.values)
-        return frozenset(found)
+    def tags(self, form: Form) -> Tags:
+        """What tells the objects of a form from others at a glance, see :meth:`Apart.tags`."""
+        return self.probe(lambda: self._apart.tags(form), {})
 
     def admits(self, alternative: Alternative, value: Json) -> bool:
         """Whether an alternative lets a value through."""
