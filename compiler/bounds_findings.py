@@ -122,12 +122,9 @@ def _spelling(value: Value, origin: Origin, spelling: _Spelling, narrowed: Narro
             without = "an exponent" if spelling.fractions else "fraction or exponent"
             narrowed(origin, "type", f"written without {without}")
         case NumberValue(minimum=low, maximum=high, multiple_of=step, not_multiple_of=avoid):
-            if spelling.lexical and 1 in avoid:
-                narrowed(
-                    origin, "type",
-                    "whole numbers are left out, also those with a fraction, no integers in "
-                    "draft 4",
-                )  # fmt: skip
+            if spelling.lexical and any(factor == int(factor) for factor in avoid):
+                how = "numbers like 1.0 are taken for integers, which they are not in draft 4"
+                narrowed(origin, "type", how)
             if not spells_exponents(low, high, step, avoid):
                 narrowed(origin, "type", "bounded numbers are written without an exponent")
         case _:

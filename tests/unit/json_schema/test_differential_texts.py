@@ -80,8 +80,8 @@ def values_of(rng: Random, made: Any) -> Iterator[Any]:
 
 
 def integers(value: Any) -> Any:
-    """The value without whole numbers that have a fraction: no integers in draft 4, where leaving
-    integers out leaves them out too, as the report says."""
+    """The value without whole numbers that have a fraction: no integers in draft 4, where they are
+    left out with the integers all the same, as the report says."""
     if isinstance(value, list):
         return [integers(part) for part in value]
     if isinstance(value, dict):
