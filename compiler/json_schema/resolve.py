@@ -133,7 +133,7 @@ class Graph:
         if isinstance(expanded, Beyond):
             self.reader.unsupported(expanded.keyword, expanded.origin, "beside open objects")
             return [replace(closed, beyond=())]
-        return list(expanded)
+        return [_counted(y) for y in expanded]
 
     def _close(self, x: Objects) -> Objects | Reason:
         """Close an object that describes its keys, if the options say so; drop empty classes."""
@@ -158,11 +158,7 @@ class Graph:
                 if not _no_names(c.names, x.members):
                     kept_classes.append(c)
             x = replace(x, classes=tuple(kept_classes))
-        made = objects(
-            dict(x.members), x.classes, x.fewest, x.most, x.declares, x.origin, x.residues,
-            x.beyond,
-        )  # fmt: skip
-        return made
+        return _counted(x)
 
     # -- which goals have a value
 
@@ -256,6 +252,13 @@ class Graph:
                     if item is not None and item.goal and not self.alive(item.goal):
                         return f"required item {i} can have no value", item.goal
         return None
+
+
+def _counted(x: Objects) -> Objects | Reason:
+    """The object, or why its keys do not go with its counts."""
+    return objects(
+        dict(x.members), x.classes, x.fewest, x.most, x.declares, x.origin, x.residues, x.beyond
+    )
 
 
 def open_names(names: Language | None, members: Mapping[str, object]) -> Language | None:
