@@ -22,6 +22,7 @@ import calligram
 from calligram.compiler.compiled import CompiledGrammar
 from calligram.compiler.errors import LimitExceeded, SchemaError
 from calligram.compiler.grammar import Expr, Member
+from calligram.compiler.passes.check_productive import find_unproductive
 from tests.sampling import Sampler, Stuck, dice, fuzzed, mutations
 from tests.unit.json_schema.oracle import Judge, exact, parse
 from tests.unit.json_schema.wide_schemas import Guided, changed, instance, schema
@@ -125,6 +126,13 @@ def test_texts_that_are_drawn_or_changed_validate(batch: int) -> None:
             except ArithmeticError:
                 continue
             assert judge(value) is not False, (made, text)
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_no_way_leads_into_what_cannot_end(batch: int) -> None:
+    for _, made, grammar, _ in grammars("ends", batch):
+        assert not find_unproductive(grammar.enforced), made
 
 
 @pytest.mark.fuzz
