@@ -7,7 +7,7 @@ what narrows a value that has no such keyword is a finding at the value's schema
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from .findings import Finding
 from .ir import (
@@ -25,6 +25,7 @@ from .ir import (
     UnionValue,
     Value,
 )
+from .json_schema.resources import is_draft_4
 from .origin import Origin
 from .regular.language import Language
 from .regular.numbers import spells_exponents
@@ -32,17 +33,40 @@ from .regular.numbers import spells_exponents
 Narrowed = Callable[[Origin, str, str], None]
 
 
-def bounds_findings(calls: Sequence[Call], bounds: Bounds | None, key_order: str) -> list[Finding]:
+@dataclass(frozen=True, slots=True)
+class _Spelling:
+    """What of the spelling is fixed everywhere in a schema.
+
+    Attributes:
+        ordered: keys come in the schema's order.
+        fractions: whole numbers may have a fraction of zeros.
+        lexical: a number with a fraction of zeros is no integer (draft 4).
+    """
+
+    ordered: bool
+    fractions: bool
+    lexical: bool
+
+
+def bounds_findings(
+    calls: Sequence[Call], bounds: Bounds | None, key_order: str, *, fractions: bool = False
+) -> list[Finding]:
     """One finding for each value that only a default bound ends, or whose spelling is fixed.
 
-    The origin is that of the value's schema; see :func:`merged`.
+    The origin is that of the value's schema; see :func:`merged`. `fractions`: whole numbers may be
+    written with a fraction of zeros.
     """
     found: dict[tuple[Origin, str], Finding] = {}
 
     def narrowed(origin: Origin, keyword: str, how: str) -> None:
-        found.setdefault((origin, keyword), Finding("narrowed", keyword, how, origin))
+        known = found.get((origin, keyword))
+        if known is None:
+            found[origin, keyword] = Finding("narrowed", keyword, how, origin)
+        elif how not in known.how:
+            found[origin, keyword] = replace(known, how=f"{known.how}; {how}")
 
     for call in calls:
+        spelling = _Spelling(key_order == "schema", fractions, is_draft_4(call.schema))
         todo = [(call.arguments.value, call.origin)]
         todo += [(value, call.origin) for value in call.arguments.definitions.values()]
         seen: set[tuple[int, Origin]] = set()
@@ -53,7 +77,7 @@ def bounds_findings(calls: Sequence[Call], bounds: Bounds | None, key_order: str
             if (id(value), origin) in seen:
                 continue
             seen.add((id(value), origin))
-            _spelling(value, origin, key_order, narrowed)
+            _spelling(value, origin, spelling, narrowed)
             if bounds is not None:
                 _bounds(value, origin, bounds, narrowed)
             todo += _inner(value, origin)
@@ -88,18 +112,23 @@ def _words(keyword: str) -> tuple[str, ...]:
     return ("pattern", "format") if keyword == "pattern" else (keyword,)
 
 
-def _spelling(value: Value, origin: Origin, key_order: str, narrowed: Narrowed) -> None:
+def _spelling(value: Value, origin: Origin, spelling: _Spelling, narrowed: Narrowed) -> None:
     match value:
-        case ObjectValue(keys) if len(keys) > 1 and key_order == "schema":
+        case ObjectValue(keys) if len(keys) > 1 and spelling.ordered:
             narrowed(origin, "properties", "keys come in the schema's order")
         case StringValue(language=language) if language is not None:
             narrowed(origin, "pattern", "characters in their shortest spelling only")
         case EnumValue():
             narrowed(origin, "enum", "members in one spelling only")
-        case NumberValue(minimum=low, maximum=high, multiple_of=step, not_multiple_of=avoid) if (
-            not spells_exponents(low, high, step, avoid)
-        ):
-            narrowed(origin, "type", "bounded numbers are written without an exponent")
+        case IntegerValue():
+            without = "an exponent" if spelling.fractions else "fraction or exponent"
+            narrowed(origin, "type", f"written without {without}")
+        case NumberValue(minimum=low, maximum=high, multiple_of=step, not_multiple_of=avoid):
+            if spelling.lexical and any(factor == int(factor) for factor in avoid):
+                how = "numbers like 1.0 are taken for integers, which they are not in draft 4"
+                narrowed(origin, "type", how)
+            if not spells_exponents(low, high, step, avoid):
+                narrowed(origin, "type", "bounded numbers are written without an exponent")
         case _:
             pass
 

@@ -138,9 +138,9 @@ class ButMachine(Machine):
     """The texts of `base` but for `words`, each of which is shorter than a text may be.
 
     From every state of `base` there are texts longer than all of them, within the bounds of the
-    node, so that leaving them out leaves no place without a way on. Whoever reads the base and keeps an eye on the words is spared the
-    automaton of both, which has a state for each letter of each word: it is made when first asked
-    for.
+    node, so that leaving them out leaves no place without a way on. Whoever reads the base and
+    keeps an eye on the words is spared the automaton of both, which has a state for each letter of
+    each word: it is made when first asked for.
     """
 
     __slots__ = ("_build", "_built", "base", "words")

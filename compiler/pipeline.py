@@ -18,7 +18,7 @@ from .ir import Bounds, Call, Envelope
 from .json_schema.documents import Documents
 from .json_schema.options import ReadOptions
 from .json_schema.read import read_schema
-from .json_schema.resources import Draft, draft_of
+from .json_schema.resources import is_draft_4
 from .lower.layout import Gaps, Layout
 from .lower.shared import Shared
 from .lower.turn import TurnLowering
@@ -193,11 +193,6 @@ def _read_calls(
     return tuple(calls), tuple(dropped)
 
 
-def _has_draft_4(*schemas: object) -> bool:
-    """Is one of the documents written for draft 4?"""
-    return any(isinstance(s, dict) and draft_of(s.get("$schema")) == Draft.DRAFT_4 for s in schemas)
-
-
 def compile_schema(
     schema: Any,
     whitespace: Literal["flexible", "exact"] = "flexible",
@@ -245,7 +240,7 @@ def compile_schema(
     value = read_schema(schema, origin=origin, options=options, findings=findings)
     whole = Call("", value, schema, origin)
     gap = (bounds.whitespace if bounds else None) if whitespace == "flexible" else 0
-    floats = not _has_draft_4(schema, *(documents or {}).values())
+    floats = not any(map(is_draft_4, (schema, *(documents or {}).values())))
     layout = Layout("json", whitespace=gap, float_integers=floats)
     shared = Shared(Rules(), bounds, key_order)
     lowering = ValueLowering(shared, layout, value.definitions, "value")
@@ -266,7 +261,7 @@ def compile_schema(
         layout=layout,
         findings=findings,
         documents=known,
-        notes=(lambda: bounds_findings((whole,), bounds, key_order),),
+        notes=(lambda: bounds_findings((whole,), bounds, key_order, fractions=floats),),
     )
 
 

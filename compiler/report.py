@@ -56,8 +56,14 @@ class Report:
         longest = "no limit" if self.longest_call is None else f"{self.longest_call:,} bytes"
         lines.append(f"longest call: {longest}")
         lines.append(", ".join(f"{n} {status}" for status, n in self.counts().items() if n))
-        lines += _lines(self.by_status("refused", "relaxed", "narrowed"))
+        told = ("refused", "relaxed", "narrowed")
+        lines += _lines(f for f in self.findings if f.status in told or _noted(f))
         return "\n".join(line for line in lines if line)
+
+
+def _noted(finding: Finding) -> bool:
+    """Is it enforced exactly, with something to say about it?"""
+    return finding.status == "enforced" and bool(finding.how)
 
 
 def _lines(findings: Iterable[Finding]) -> list[str]:

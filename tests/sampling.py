@@ -293,9 +293,10 @@ class Sampler:
             if node.names and which is not None:
                 name = self._new(node.names[which], names, node.memory == "ascending")
                 if name is None:
+                    del self._out[before:]
                     if done:
-                        del self._out[before:]
                         return
+                    tries += 40
                     continue
                 names.add(name)
             self._walk(body)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..ir import Json
+from ..origin import Origin
 from .forms import (
     ANY,
     TRIVIAL,
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 MAX_TRACKED_OPTIONS = 5
 # An option of oneOf without the others may fall into this many alternatives.
 MAX_EXCLUSIVE = 64
+# Options are mostly told apart at a glance.
+_PAIRS_PER_STEP = 10
 
 
 def apply(reader: Reader, place: Place, keyword: str, tracked: bool) -> Form:
@@ -101,10 +104,10 @@ def _any_of(reader: Reader, place: Place, given: Any, tracked: bool) -> Form:
         return ANY
     forms = _discriminated(reader, place, options, tracked)
     if not tracked:
-        return join(forms)
+        return join(forms, reader)
     if len(forms) > MAX_TRACKED_OPTIONS:
         reader.unsupported("anyOf", place.at("anyOf"), "with many options beside unevaluated…")
-        return join(forms)
+        return join(forms, reader)
     subsets: list[Form] = []
     for size in range(1, len(forms) + 1):
         for chosen in combinations(forms, size):
@@ -112,7 +115,7 @@ def _any_of(reader: Reader, place: Place, given: Any, tracked: bool) -> Form:
             for option in chosen:
                 form = meet(form, option, reader)
             subsets.append(form)
-    return join(subsets, ordered=True)
+    return join(subsets, reader, ordered=True)
 
 
 def _one_of(reader: Reader, place: Place, given: Any, tracked: bool) -> Form:
@@ -121,10 +124,10 @@ def _one_of(reader: Reader, place: Place, given: Any, tracked: bool) -> Form:
         return ANY
     forms = _discriminated(reader, place, options, tracked)
     made: list[Form] = []
-    overlaps = _overlaps(reader, forms)
+    overlaps = _overlaps(reader, forms, place.at("oneOf"))
     for i, form in enumerate(forms):
         made.append(_without(reader, form, [forms[j] for j in overlaps[i]], place))
-    return join(made, ordered=tracked)
+    return join(made, reader, ordered=tracked)
 
 
 def _without(reader: Reader, form: Form, others: list[Form], place: Place) -> Form:
@@ -151,14 +154,29 @@ def _without(reader: Reader, form: Form, others: list[Form], place: Place) -> Fo
     return Form(tuple(alternatives))
 
 
-def _overlaps(reader: Reader, forms: list[Form]) -> list[list[int]]:
+def _overlaps(reader: Reader, forms: list[Form], origin: Origin) -> list[list[int]]:
     """For each option those that are not provably disjoint from it."""
     found: list[list[int]] = [[] for _ in forms]
-    for i, j in combinations(range(len(forms)), 2):
+    pairs = _untold(reader, forms)
+    reader.step(origin, len(pairs) // _PAIRS_PER_STEP)
+    for i, j in pairs:
         if not reader.disjoint(forms[i], forms[j]):
             found[i].append(j)
             found[j].append(i)
     return found
+
+
+def _untold(reader: Reader, forms: list[Form]) -> list[tuple[int, int]]:
+    """The pairs of options that no member with a few values, required by all, tells apart."""
+    tags = [reader.tags(form) for form in forms]
+    name = next((n for n in tags[0] if all(n in others for others in tags)), None)
+    if name is None:
+        return list(combinations(range(len(forms)), 2))
+    holders: dict[Hashable, list[int]] = {}
+    for i, mine in enumerate(tags):
+        for value in mine[name]:
+            holders.setdefault(value, []).append(i)
+    return sorted({pair for held in holders.values() for pair in combinations(held, 2)})
 
 
 def _discriminated(reader: Reader, place: Place, options: list[Place], tracked: bool) -> list[Form]:
@@ -203,7 +221,7 @@ def _if(reader: Reader, place: Place, given: Any, tracked: bool) -> Form:
     if "else" in schema:
         other = reader.child(place, schema["else"], "else")
         no = meet(no, reader.atom_form(other.atom, tracked), reader)
-    return join([yes, no], ordered=tracked)
+    return join([yes, no], reader, ordered=tracked)
 
 
 def _nothing(reader: Reader, place: Place, given: Any, tracked: bool) -> Form:
@@ -220,7 +238,8 @@ def _when_present(place: Place, name: str, then: Form, reader: Reader) -> Form:
     others: tuple[Typed, ...] = TRIVIAL[:-1]
     absent = Objects({name: Member(None, implicit=True)}, origin=place.origin)
     present = _objects_with({name: Member((), True, implicit=True)}, place)
-    return join([Form((*others, absent)), meet(present, then, reader)], ordered=True)
+    given = meet(present, then, reader)
+    return join([Form((*others, absent)), given], reader, ordered=True)
 
 
 def _dependent_required(reader: Reader, place: Place, given: Any, tracked: bool) -> Form:
@@ -268,9 +287,9 @@ def older_ref(place: Place) -> bool:
     )
 
 
-def with_null(form: Form, place: Place) -> Form:
+def with_null(reader: Reader, form: Form, place: Place) -> Form:
     """OpenAPI's ``nullable: true``."""
-    return join([form, Form((Nulls(place.at("nullable")),))])
+    return join([form, Form((Nulls(place.at("nullable")),))], reader)
 
 
 _Apply: TypeAlias = "Callable[[Reader, Place, Any, bool], Form]"

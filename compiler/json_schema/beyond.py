@@ -151,7 +151,7 @@ class _Conditions:
     def _name_keys(self) -> None:
         """Speak by name of the keys of the shapes, and of the few ones of a finite class."""
         names = dict.fromkeys(n for b in self.clauses for n in b.shape.members)
-        for c in self.x.classes:
+        for c in (*self.x.classes, *(d for b in self.clauses for d in b.shape.classes)):
             if c.names is not None and c.names.dfa.is_finite:
                 words = c.names.dfa.words(MAX_NAMED + 1)
                 if len(words) <= MAX_NAMED:

@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from .reading import Reader
 
 _ANY = AnyValue()
+# A key that is declared there is spoken of, not offered.
+_IN_TESTS = {"if", "not"}
 
 
 class Builder:
@@ -68,6 +70,9 @@ class Builder:
         self._names: dict[Hashable, str] = {}
         self._taken: set[str] = set()
         self._definitions: dict[str, Value] = {}
+        # Declared keys: those that some alternative has; those that some lacks, with their goal.
+        self._given: set[Origin] = set()
+        self._lacking: dict[Origin, Goal | None] = {}
 
     def build(self) -> SchemaValue:
         """The value of the root, and the definitions of goals that lie inside themselves."""
@@ -75,6 +80,7 @@ class Builder:
         if not root:
             return SchemaValue(_ANY, {})
         value = self._walk(self.graph.node(root))
+        self._report_lacking()
         return SchemaValue(value, self._definitions)
 
     def _walk(self, root: Node) -> Value:
@@ -225,7 +231,10 @@ class Builder:
         keys: list[Key] = []
         for name, m in x.members.items():
             if m.goal is None or (full and not m.required) or not self.graph.alive(m.goal):
+                if m.declared and m.origin not in self.reader.forbidden:
+                    self._lacking.setdefault(m.origin, m.goal)
                 continue
+            self._given.add(m.origin)
             value = self._goal_value(m.goal)
             keys.append(Key(name, value, m.required, m.origin, m.meets, self._meetings(m)))
         opened: list[OpenKeys] = []
@@ -260,6 +269,18 @@ class Builder:
         classes = tuple(replace(c, **_bits_of(c, kept)) for c in x.classes)
         conditions = tuple(x.conditions[i] for i in kept)
         return replace(x, members=members, classes=classes, conditions=conditions)
+
+    def _report_lacking(self) -> None:
+        """Say which optional keys no object can have: the schema lets no value stand there."""
+        for origin, goal in self._lacking.items():
+            words = origin.pointer.split("/")
+            if origin in self._given or words[-2:-1] != ["properties"] or _IN_TESTS & {*words}:
+                continue
+            why = "what stands beside it leaves it no value"
+            if goal and not self.graph.alive(goal):
+                why = self.graph.why_dead(goal)[0].text
+            how = f"no object can have the key: {why}"
+            self.reader.found("enforced", "properties", how, origin)
 
     def _remembered_keys(self, x: Objects, fewest: int, required: int) -> int:
         """How many members there must be where undeclared keys count, so that they must differ.

@@ -185,7 +185,7 @@ def _few_arrays(reader: Reader, x: Arrays) -> Alternative | Reason | None:
     rules = replace(x, unique=None)
     kept: list[Json] = [array for array in listed if admits(reader, rules, array)]
     if not kept:
-        return _too_few(x)
+        return too_few(x)
     return Values(tuple(kept), (), x.origin)
 
 
@@ -197,7 +197,7 @@ def _remembered(reader: Reader, x: Arrays) -> Alternative | Reason:
         reader.unsupported("uniqueItems", x.unique, "over so many values")
         return replace(x, unique=None)
     if _scarce(reader, x):
-        return _too_few(x)
+        return too_few(x)
     reader.found(
         "narrowed", "uniqueItems",
         "items have one spelling: exact layout, shortest escapes, numbers without an exponent, "
@@ -206,7 +206,8 @@ def _remembered(reader: Reader, x: Arrays) -> Alternative | Reason:
     return x
 
 
-def _too_few(x: Arrays) -> Reason:
+def too_few(x: Arrays) -> Reason:
+    """Why an array of distinct items has no value."""
     return Reason(f"minItems {x.shortest} is above the number of distinct items", x.origin)
 
 

@@ -67,8 +67,8 @@ VALUES: Final[Mapping[str, Fate]] = {
         "exact; 1.0 is an integer (not in draft 4), which `compile_tools` writes as 1; integers "
         "are written without an exponent, as 1e400 is read as no number at all by many",
         narrowed=Narrowed(
-            "digits, exponents and the depth of untyped JSON as in `Bounds`; numbers with bounds "
-            "are written without exponent",
+            "digits, exponents and the depth of untyped JSON as in `Bounds`; integers, and numbers "
+            "with bounds or a step, are written without exponent",
             {"type": "integer"},
         ),
         refused=Refused("a name that is none of the seven", {"type": "strin"}, "unknown-type"),
@@ -160,7 +160,7 @@ ARRAYS: Final[Mapping[str, Fate]] = {
 
 OBJECTS: Final[Mapping[str, Fate]] = {
     "properties": Fate(
-        "exact",
+        "exact; an optional key that can have no value is left out, and reported",
         narrowed=Narrowed(
             'keys come in the schema\'s order; `key_order="any"` lifts it',
             {"properties": {"a": _TEXT, "b": _TEXT}, **_OBJECT},

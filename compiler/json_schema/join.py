@@ -26,11 +26,14 @@ from .lookup import lookup
 
 # Comparing two alternatives takes a fraction of the time that putting them together takes.
 _COVERS_PER_STEP = 10
+# An alternative of a union is held against so many others of its type. What more there is stays,
+# covered or not.
+MAX_COMPARED = 64
 
 Covered = TypeVar("Covered", bound=Alternative)
 
 
-def join(forms: list[Form], ordered: bool = False) -> Form:
+def join(forms: list[Form], goals: Goals, ordered: bool = False) -> Form:
     """What any of the forms lets through, without repeats.
 
     `ordered`: keep alternatives that others cover, because what they evaluate counts.
@@ -40,13 +43,28 @@ def join(forms: list[Form], ordered: bool = False) -> Form:
     alternatives = [x for form in forms for x in form.alternatives]
     if not alternatives:
         return Form((), tuple(r for form in forms for r in form.why)[:3])
+    goals.step(alternatives[0].origin)
     kept: list[Alternative] = []
+    near: dict[type, list[Alternative]] = {}
+    compared = 0
     for x in alternatives:
         if isinstance(x, Values):
             _add_values(x, kept)
-        elif not any(covers(y, x) for y in kept):
-            kept = [y for y in kept if not covers(x, y)]
-            kept.append(x)
+            continue
+        others = near.setdefault(type(x), [])
+        compared += len(others)
+        if compared >= _COVERS_PER_STEP:
+            goals.step(x.origin, compared // _COVERS_PER_STEP)
+            compared %= _COVERS_PER_STEP
+        if any(covers(y, x) for y in others):
+            continue
+        covered = {id(y) for y in others if covers(x, y)}
+        if covered:
+            kept = [y for y in kept if id(y) not in covered]
+            others[:] = [y for y in others if id(y) not in covered]
+        kept.append(x)
+        if len(others) < MAX_COMPARED:
+            others.append(x)
     return Form(tuple(kept))
 
 

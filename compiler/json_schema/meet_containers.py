@@ -95,7 +95,7 @@ def meet_objects(
             a.declared or b.declared,
             a.implicit and b.implicit,
             a.evaluated or b.evaluated,
-            b.origin if a.origin is NOWHERE else a.origin,
+            _where(a, b).origin,
         )
         if member.required and goal is None:
             where = b if a.goal is not None else a
@@ -108,6 +108,13 @@ def meet_objects(
         x.declares or y.declares, origin, residues, beyond,
     )  # fmt: skip
     return settle(made, goals) if isinstance(made, Objects) and beyond else made
+
+
+def _where(a: Member, b: Member) -> Member:
+    """The one whose place is that of both together: the first that declares the key."""
+    if a.origin is NOWHERE or b.origin is NOWHERE:
+        return b if a.origin is NOWHERE else a
+    return b if b.declared and not a.declared else a
 
 
 def _meet_classes(x: Objects, y: Objects, goals: Goals) -> tuple[KeyClass, ...]:

@@ -48,6 +48,7 @@ def negate(form: Form, cause: Cause, goals: Goals, clauses: bool = False) -> For
     each that they must not be, rather than as a union."""
     if not form.alternatives:
         return ANY
+    goals.step(cause.origin)
     kept: list[Alternative] = []
     for whole in TRIVIAL:
         kept.extend(
@@ -79,6 +80,7 @@ def _complement_in(
         pieces = _pieces(whole, x, cause, goals)
         if len(current) * len(pieces) > MAX_PRODUCT:
             break
+        goals.step(cause.origin, len(current) * len(pieces))
         current = _cross(current, pieces, goals)
         if len(current) > 1:
             current = prune(current, goals)

@@ -38,9 +38,10 @@ def object_part(reader: Reader, place: Place, schema: dict[str, Any]) -> Part:
         for language, other in patterns:
             if language.accepts(name):
                 goal = both(goal or (), other)
+        origin = place.at("properties", name)
         if value is False:
             goal = None
-        origin = place.at("properties", name)
+            reader.forbidden.add(origin)
         members[name] = Member(goal, declared=True, evaluated=True, origin=origin)
     classes = _classes(reader, place, schema, patterns)
     reason = _require(reader, place, schema, members, classes)

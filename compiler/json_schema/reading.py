@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any, NoReturn
+from collections.abc import Callable, Hashable
+from typing import Any, NoReturn, TypeVar
 
 from ..errors import LimitExceeded
 from ..findings import Finding, Status
 from ..ir import Json
 from ..origin import Origin, Problem
 from .admits import admits
+from .apart import Apart, Tags
 from .applicators import apply, older_ref, with_null
 from .checks import describe_value
 from .direct import direct_form
@@ -22,13 +23,12 @@ from .forms import (
     Constant,
     Form,
     Goal,
-    Objects,
     Reason,
     Strings,
     Values,
 )
 from .join import join
-from .json_values import is_container, json_key
+from .json_values import json_key
 from .keywords import ANNOTATIONS, APPLICATORS, IMPLEMENTED, UNEVALUATED, annotation_note, applies
 from .meet import meet
 from .meet_scalars import least
@@ -41,6 +41,9 @@ from .unevaluated import close_unevaluated
 MAX_IN_PLACE = 48
 # How deep a question whether a goal is dead may ask further ones.
 MAX_PROBES = 3
+# Reading a schema takes about as long as two alternatives take to be put together, twice.
+_STEPS_PER_PLACE = 2
+Answer = TypeVar("Answer")
 _APPLICATOR_SET = frozenset(APPLICATORS)
 
 
@@ -57,6 +60,8 @@ class Reader:
     def __init__(self, schema: Any, origin: Origin, options: ReadOptions) -> None:
         self.options = options
         self.problems: list[Problem] = []
+        # Declared keys whose schema is false: that they cannot be given is what was asked for.
+        self.forbidden: set[Origin] = set()
         self.document = Document(schema, origin, options.max_depth, options.documents)
         self._findings: dict[tuple[str, str], Finding] = {}
         self._atom_forms: dict[tuple[Atom, bool], Form] = {}
@@ -64,7 +69,7 @@ class Reader:
         self._open: set[tuple[Atom, bool]] = set()
         self._constants: dict[Hashable, Goal] = {}
         self._any_goals: dict[tuple[Goal, ...], Goal] = {}
-        self._tags: dict[Objects, dict[str, frozenset[Hashable]]] = {}
+        self._apart = Apart(self)
         self._depth = 0
         self._probes = 0
         self._steps = 0
@@ -218,11 +223,15 @@ class Reader:
 
     def form_if_read(self, goal: Goal) -> Form | None:
         """The form of a goal, None if that is still being read."""
+        return self.probe(lambda: self.form(goal), None)
+
+    def probe(self, ask: Callable[[], Answer], otherwise: Answer) -> Answer:
+        """An answer that is not needed: `otherwise` where it depends on what is being read."""
         self._probes += 1
         try:
-            return self.form(goal)
+            return ask()
         except Unknown:
-            return None
+            return otherwise
         finally:
             self._probes -= 1
 
@@ -267,13 +276,13 @@ class Reader:
 
     def _place_form(self, place: Place, tracked: bool) -> Form:
         schema = place.schema
-        self.step(place.origin)
+        self.step(place.origin, _STEPS_PER_PLACE)
         if schema is True:
             return ANY
         if schema is False:
             return Form((), (Reason("the schema is false", place.origin),))
         if isinstance(schema, AnyGoal):
-            return join([self.form(goal) for goal in schema.goals])
+            return join([self.form(goal) for goal in schema.goals], self)
         if isinstance(schema, Constant):
             return Form((Values((schema.value,), (), place.origin),))
         if not isinstance(schema, dict):
@@ -288,7 +297,7 @@ class Reader:
         for keyword in closing:
             form = close_unevaluated(self, place, keyword, form)
         if self.options.openapi and schema.get("nullable") is True:
-            form = with_null(form, place)
+            form = with_null(self, form, place)
         return form
 
     def _siblings(self, place: Place, tracked: bool) -> Form:
@@ -322,13 +331,7 @@ class Reader:
         """Whether a goal provably lets nothing through."""
         if self._probes >= MAX_PROBES:
             return False
-        self._probes += 1
-        try:
-            return all(self.empty(x) for x in self.form(goal).alternatives)
-        except Unknown:
-            return False
-        finally:
-            self._probes -= 1
+        return self.probe(lambda: all(map(self.empty, self.form(goal).alternatives)), False)
 
     def empty(self, x: Alternative, wide: bool = False) -> bool:
         """Whether the lengths and languages of a string exclude each other.
@@ -346,43 +349,11 @@ class Reader:
 
     def disjoint(self, a: Form, b: Form) -> bool:
         """Whether no value satisfies both forms, as far as that can be told."""
-        self._probes += 1
-        try:
-            return all(self._apart(x, y) for x in a.alternatives for y in b.alternatives)
-        except Unknown:
-            return False
-        finally:
-            self._probes -= 1
+        return self.probe(lambda: self._apart.disjoint(a, b), False)
 
-    def _apart(self, x: Alternative, y: Alternative) -> bool:
-        if isinstance(x, Objects) and isinstance(y, Objects):
-            mine, others = self._tags_of(x), self._tags_of(y)
-            if any(name in others and not (tags & others[name]) for name, tags in mine.items()):
-                return True
-        elif type(x) is not type(y) and not isinstance(x, Values) and not isinstance(y, Values):
-            return True
-        met = meet(Form((x,)), Form((y,)), self)
-        return all(self.empty(z, wide=True) for z in met.alternatives)
-
-    def _tags_of(self, x: Objects) -> dict[str, frozenset[Hashable]]:
-        """The required members that have few plain values, which tell unions apart quickly."""
-        tags = self._tags.get(x)
-        if tags is None:
-            tags = self._tags[x] = {}
-            for name, m in x.members.items():
-                if m.required and m.goal:
-                    values = self._plain_values(m.goal)
-                    if values is not None:
-                        tags[name] = values
-        return tags
-
-    def _plain_values(self, goal: Goal) -> frozenset[Hashable] | None:
-        found: set[Hashable] = set()
-        for x in self.form(goal).alternatives:
-            if not isinstance(x, Values) or any(is_container(v) for v in x.values):
-                return None
-            found.update(json_key(v) for v in x.values)
-        return frozenset(found)
+    def tags(self, form: Form) -> Tags:
+        """What tells the objects of a form from others at a glance, see :meth:`Apart.tags`."""
+        return self.probe(lambda: self._apart.tags(form), {})
 
     def admits(self, alternative: Alternative, value: Json) -> bool:
         """Whether an alternative lets a value through."""

@@ -13,7 +13,8 @@ from ..regular.language import Language
 from .admits import admits
 from .beyond import TooMany, expand_beyond
 from .clauses import settle
-from .expand import expand_array
+from .expand import expand_array, too_few
+from .few import enough_distinct
 from .forms import (
     NOWHERE,
     Alternative,
@@ -148,7 +149,7 @@ class Graph:
             for residue in dict.fromkeys(r for y in expanded for r in y.residues):
                 if residue not in closed.residues:
                     self.reader.unsupported(residue.keyword, residue.origin)
-            return list(expanded)
+            return [y if y.conditions else _counted(y) for y in expanded]
 
     def _close(self, x: Objects) -> Objects | Reason:
         """Close an object that describes its keys, if the options say so; drop empty classes."""
@@ -173,10 +174,7 @@ class Graph:
                 if not _no_names(c.names, x.members):
                     kept_classes.append(c)
             x = replace(x, classes=tuple(kept_classes))
-        made = objects(
-            dict(x.members), x.classes, x.fewest, x.most, x.declares, x.origin, x.residues,
-            x.beyond,
-        )  # fmt: skip
+        made = _counted(x)
         return settle(made, reader) if isinstance(made, Objects) and x.beyond else made
 
     # -- which goals have a value
@@ -202,10 +200,11 @@ class Graph:
             case Arrays(track=Track() as track):
                 return bool(cut(track, self.alive).ends)
             case Arrays():
-                return all(
+                items = all(
                     (item := x.at(i)) is not None and self.alive(item.goal)
                     for i in range(min(x.shortest, len(x.prefix) + 1))
                 )
+                return items and enough_distinct(x, self)
             case _:
                 return True
 
@@ -258,7 +257,13 @@ class Graph:
 
     def explain(self) -> Problem:
         """Why the root has no value: the deepest clash that a required part leads to."""
-        node, seen, path = self.node(self.root), set(), [""]
+        reason, path = self.why_dead(self.root)
+        hint = "; ".join(path) or None
+        return Problem("unsatisfiable", f"{reason.text}: no value can match", reason.origin, hint)
+
+    def why_dead(self, goal: Goal) -> tuple[Reason, list[str]]:
+        """Why a goal has no value, and the required parts that lead there."""
+        node, seen, path = self.node(goal), set(), []
         while True:
             seen.add(key_of(node.goal))
             step = self._blocking(node)
@@ -267,9 +272,10 @@ class Graph:
             path.append(step[0])
             node = self.node(step[1])
         endless = Reason("the schema needs itself without end", node.origin)
-        reason = node.why[0] if node.why else endless
-        hint = "; ".join(p for p in path if p) or None
-        return Problem("unsatisfiable", f"{reason.text}: no value can match", reason.origin, hint)
+        if not node.why:
+            arrays = [x for x in node.alternatives if isinstance(x, Arrays)]
+            node.why += [too_few(x) for x in arrays if x.unique is not None and x.shortest > 1]
+        return (node.why[0] if node.why else endless), path
 
     def _blocking(self, node: Node) -> tuple[str, Goal] | None:
         """A required part that has no value, where nothing else explains the node."""
@@ -286,6 +292,13 @@ class Graph:
                     if item is not None and item.goal and not self.alive(item.goal):
                         return f"required item {i} can have no value", item.goal
         return None
+
+
+def _counted(x: Objects) -> Objects | Reason:
+    """The object, or why its keys do not go with its counts."""
+    return objects(
+        dict(x.members), x.classes, x.fewest, x.most, x.declares, x.origin, x.residues, x.beyond
+    )
 
 
 def _no_names(names: Language | None, members: Mapping[str, object]) -> bool:

@@ -7,7 +7,7 @@ document's URI and ``#``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
@@ -62,6 +62,11 @@ def draft_of(uri: object) -> Draft | None:
             if f"/{mark}/schema" in uri:
                 return draft
     return None
+
+
+def is_draft_4(schema: object) -> bool:
+    """Whether a document is written for draft 4, where an integer has no fraction, not even .0."""
+    return isinstance(schema, Mapping) and draft_of(schema.get("$schema")) == Draft.DRAFT_4
 
 
 @dataclass(frozen=True, slots=True, eq=False)

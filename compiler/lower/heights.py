@@ -19,8 +19,11 @@ from ..ir import (
     UnionValue,
     Value,
 )
+from .nesting import innermost_first
 
 Heights = Mapping[str, int | None]
+# Heights by the identity of values, which are kept alive beside them.
+Kept = dict[int, tuple[Value, int | None]]
 
 
 def heights(definitions: Mapping[str, Value]) -> Heights:
@@ -37,8 +40,42 @@ def heights(definitions: Mapping[str, Value]) -> Heights:
     return known
 
 
-def needed(value: Value, known: Heights) -> int | None:
-    """The height of `value`, the definitions' heights given."""
+def needed(value: Value, known: Heights, kept: Kept | None = None) -> int | None:
+    """The height of `value`, the definitions' heights given; `kept` from one call to the next."""
+    kept = {} if kept is None else kept
+    if id(value) not in kept:
+        for part in innermost_first(value, lambda v: () if id(v) in kept else _owed(v)):
+            if id(part) not in kept:
+                kept[id(part)] = (part, _height(part, known, kept))
+    return kept[id(value)][1]
+
+
+def _owed(value: Value) -> tuple[Value, ...]:
+    """The parts that decide about the height."""
+    match value:
+        case UnionValue(options):
+            return options
+        case ArrayValue(steps=steps) if steps:
+            return tuple(step.value for state in steps for step in state)
+        case ArrayValue():
+            owed = list(value.prefix[: value.min_items])
+            if value.min_items > len(value.prefix) and value.items is not None:
+                owed.append(value.items)
+            return tuple(owed)
+        case ObjectValue(keys, opened, min_keys=low):
+            if value.conditions:
+                kinds: tuple[Key | OpenKeys, ...] = (*keys, *opened)
+                return tuple(v for kind in kinds for v in (kind.value, *_values(kind)))
+            required = [key.value for key in keys if key.required]
+            if low <= len(required):
+                return tuple(required)
+            return (*(key.value for key in keys), *(kind.value for kind in opened))
+        case _:
+            return ()
+
+
+def _height(value: Value, known: Heights, kept: Kept) -> int | None:
+    """The height of a value whose parts' heights are kept."""
     match value:
         case NeverValue():
             return None
@@ -46,47 +83,44 @@ def needed(value: Value, known: Heights) -> int | None:
             inner = known.get(name)
             return None if inner is None else inner + 1
         case UnionValue(options):
-            found = [h for o in options if (h := needed(o, known)) is not None]
+            found = [h for o in options if (h := kept[id(o)][1]) is not None]
             return min(found, default=None)
         case ArrayValue(steps=steps) if steps:
-            return _of_steps(value, known)
+            return _of_steps(value, kept)
         case ArrayValue():
-            owed = [*value.prefix[: value.min_items]]
-            if value.min_items > len(value.prefix):
-                if value.items is None:
-                    return None
-                owed.append(value.items)
-            return _most([needed(v, known) for v in owed])
+            if value.min_items > len(value.prefix) and value.items is None:
+                return None
+            return _most([kept[id(v)][1] for v in _owed(value)])
         case ObjectValue(conditions=conditions) if conditions:
-            return _of_conditions(value, known)
+            return _of_conditions(value, kept)
         case ObjectValue():
-            return _of_object(value, known)
+            return _of_object(value, kept)
         case _:
             return 0
 
 
-def _of_steps(value: ArrayValue, known: Heights) -> int | None:
+def _of_steps(value: ArrayValue, kept: Kept) -> int | None:
     """The lowest way from the first state to an end; steps lead on, or back to their state."""
     found: list[int | None] = [None] * len(value.steps)
     for state in range(len(value.steps) - 1, -1, -1):
         ways = [0] if state in value.ends else []
         for step in value.steps[state]:
             if step.target != state:
-                height = _most([needed(step.value, known), found[step.target]])
+                height = _most([kept[id(step.value)][1], found[step.target]])
                 ways += [] if height is None else [height]
         found[state] = min(ways, default=None)
     return found[0]
 
 
-def _of_object(value: ObjectValue, known: Heights) -> int | None:
+def _of_object(value: ObjectValue, kept: Kept) -> int | None:
     """The height of the required keys and of the lowest others that `min_keys` asks for."""
-    owed = [needed(k.value, known) for k in value.keys if k.required]
+    owed = [kept[id(k.value)][1] for k in value.keys if k.required]
     more = value.min_keys - len(owed)
     if more > 0:
-        others = [needed(k.value, known) for k in value.keys if not k.required]
+        others = [kept[id(k.value)][1] for k in value.keys if not k.required]
         lowest = sorted(h for h in others if h is not None)[:more]
         # An open key is as many keys as it takes, all of one height.
-        opened = [needed(k.value, known) for k in value.open_keys]
+        opened = [kept[id(k.value)][1] for k in value.open_keys]
         ceiling = min((h for h in opened if h is not None), default=None)
         if ceiling is not None:
             lowest = [h for h in lowest if h <= ceiling]
@@ -97,11 +131,11 @@ def _of_object(value: ObjectValue, known: Heights) -> int | None:
     return _most(owed)
 
 
-def _of_conditions(value: ObjectValue, known: Heights) -> int | None:
+def _of_conditions(value: ObjectValue, kept: Kept) -> int | None:
     """The least height whose values meet the conditions, as many as there must be."""
     kinds: list[Key | OpenKeys] = [*value.keys, *value.open_keys]
     parts = [v for kind in kinds for v in (kind.value, *_values(kind))]
-    heights = [needed(part, known) for part in parts]
+    heights = [kept[id(part)][1] for part in parts]
     low = {id(part): height for part, height in zip(parts, heights, strict=True)}
     for height in sorted({0, *(h for h in heights if h is not None)}):
         fits = {i for i, h in low.items() if h is not None and h <= height}

@@ -31,6 +31,7 @@ from ..json_schema.json_values import is_container
 from ..origin import Origin
 from ..regular.language import Language
 from .layout import Layout
+from .nesting import landings
 
 MAX_RANKED = 400
 """Keys that an open object among alternatives is given by name, so that all agree on an order."""
@@ -95,6 +96,9 @@ class OneSpelling:
             one_spelling=True,
             named_keys=self._named,
         )
+        for whole in (value, *(definitions[name] for name in self._met)):
+            for part in landings(whole, distinct=True):
+                self._same(part)
         self.value: ArrayValue = self._array(value)
         self.definitions = {name: self._same(definitions[name]) for name in self._met}
 

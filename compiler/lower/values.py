@@ -44,9 +44,10 @@ from ..regular.language import Language
 from .arrays import array
 from .constant import constant
 from .distinct import untyped_members
-from .heights import heights, needed
+from .heights import Kept, heights, needed
 from .keys import KeyLowering
 from .layout import Layout
+from .nesting import landings
 from .objects import may_be_empty, object_members
 from .one_spelling import OneSpelling
 from .scalars import number
@@ -71,7 +72,9 @@ class ValueLowering:
         self.texts = TextLowering(shared, layout, Writer(layout, definitions))
         self.keys = KeyLowering(shared, layout, self.texts)
         self._met: set[str] = set()
-        self._objects: dict[tuple[int, int], RuleRef] = {}
+        self._needed: Kept = {}
+        self._objects: dict[tuple[int, int], RuleRef | None] = {}
+        self._inside = False
         self._kept: list[Value] = []
         self._spelled: dict[int, tuple[ValueLowering, ArrayValue]] = {}
 
@@ -85,7 +88,7 @@ class ValueLowering:
 
     def fits(self, value: Value, depth: int) -> bool:
         """Can the value be written at all with so much recursion left (-1: any)?"""
-        height = needed(value, self.heights)
+        height = needed(value, self.heights, self._needed)
         return height is not None and (depth < 0 or height <= depth)
 
     def value(self, value: Value, depth: int) -> Expr | None:
@@ -157,23 +160,30 @@ class ValueLowering:
                 self.shared.unbuilt.append(found)
         return found
 
-    def _container(self, value: ArrayValue | ObjectValue, depth: int) -> Expr | None:
+    def _container(self, value: ArrayValue | ObjectValue, depth: int) -> RuleRef | None:
         """A rule of its own, so that repeats of it stay cheap in every target."""
+        if not self._inside:
+            self._inside = True
+            for part in landings(value, distinct=self.layout.one_spelling):
+                if self.fits(part, depth):
+                    self._container(part, depth)
+            found = self._container(value, depth)
+            self._inside = False
+            return found
         key = (id(value), depth)
-        found = self._objects.get(key)
-        if found is None:
+        if key not in self._objects:
             expr = (
                 array(self, value, depth)
                 if isinstance(value, ArrayValue)
                 else self.object(value, depth)
             )
-            if expr is None:
-                return None
             self._kept.append(value)
-            tail = value.origin.pointer.rsplit("/", 1)[-1]
-            name = self.shared.names.fresh(self.hint, tail)
-            found = self._objects[key] = self.shared.rules.define(name, expr)
-        return found
+            self._objects[key] = None
+            if expr is not None:
+                tail = value.origin.pointer.rsplit("/", 1)[-1]
+                name = self.shared.names.fresh(self.hint, tail)
+                self._objects[key] = self.shared.rules.define(name, expr)
+        return self._objects[key]
 
     def with_one_spelling(self, value: ArrayValue) -> tuple[ValueLowering, ArrayValue]:
         """The array, and what lowers its items so that each has one text.

@@ -13,6 +13,7 @@ from ..grammar import (
     Choice,
     Cut,
     Distinct,
+    Expr,
     Literal,
     Members,
     Regular,
@@ -51,8 +52,8 @@ def _fixed_point(graph: Graph, question: Question) -> bytearray:
         if _holds(graph, index, holds, question):
             holds[index] = 1
             queue.append(index)
-    # A sequence waits for as many kids as it has; the others look again at each change.
-    missing = [len(kids) for kids in graph.kids]
+    # A node looks again when enough kids hold, a sequence when all do.
+    missing = [_wanted(node, len(kids)) for node, kids in zip(graph.nodes, graph.kids, strict=True)]
     counted = bytearray(len(graph.nodes))
     while queue:
         kid = queue.pop()
@@ -63,14 +64,26 @@ def _fixed_point(graph: Graph, question: Question) -> bytearray:
             missing[parent] -= 1
             if holds[parent]:
                 continue
-            if isinstance(graph.nodes[parent], Sequence):
-                true = missing[parent] == 0
-            else:
-                true = _holds(graph, parent, holds, question)
-            if true:
+            if missing[parent] > 0:
+                continue
+            if isinstance(graph.nodes[parent], Sequence) or _holds(graph, parent, holds, question):
                 holds[parent] = 1
                 queue.append(parent)
     return holds
+
+
+def _wanted(node: Expr, kids: int) -> int:
+    """How many kids must have the property at least before the node can."""
+    match node:
+        case Sequence():
+            return kids
+        case Members(keys, open=opened, min_count=low):
+            required = sum(key.required for key in keys)
+            return required if opened else max(required, low)
+        case Distinct(prefix=prefix, min_count=low):
+            return min(low, len(prefix))
+        case _:
+            return 1
 
 
 def _holds(graph: Graph, index: int, holds: bytearray, question: Question) -> bool:

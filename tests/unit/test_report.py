@@ -70,3 +70,35 @@ def test_as_text() -> None:
 def test_it_is_made_once() -> None:
     made = grammar()
     assert made.report is made.report
+
+
+def narrowed(schema: Any) -> dict[str, str]:
+    found = calligram.compile_schema(schema).report.by_status("narrowed")
+    return {f.origin.pointer: f.how for f in found if f.keyword == "type"}
+
+
+def test_numbers_that_are_written_in_fewer_ways_are_narrowed() -> None:
+    assert narrowed({"type": "integer"}) == {"/type": "written without an exponent"}
+    assert narrowed({"multipleOf": 3}) == {"": "written without an exponent"}
+    assert narrowed({"type": "number"}) == {}
+    found = grammar().report.by_status("narrowed")
+    (how,) = [f.how for f in found if f.origin.pointer == "/properties/list/items/type"]
+    assert how == "written without fraction or exponent; at most 20 digits by default"
+
+
+def test_what_is_whole_but_no_integer_in_draft_4_is_narrowed() -> None:
+    draft_4 = {"$schema": "http://json-schema.org/draft-04/schema#"}
+    assert narrowed({"type": "integer", **draft_4}) == {
+        "/type": "written without fraction or exponent"
+    }
+    for without in ({"type": "integer"}, {"type": "integer", "multipleOf": 2}):
+        schema = {"type": "number", "not": without}
+        assert narrowed({**schema, **draft_4})["/type"].startswith("numbers like 1.0 are taken")
+        assert not calligram.compile_schema({**schema, **draft_4}).check("2.0")
+        assert "draft 4" not in narrowed(schema)["/type"]
+
+
+def test_an_optional_key_without_a_value_is_in_the_text() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "array", "enum": ["x"]}}}
+    text = str(calligram.compile_schema(schema).report)
+    assert "/properties/a: enforced[properties]: no object can have the key" in text

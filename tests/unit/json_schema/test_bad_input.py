@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from calligram.compiler.errors import LimitExceeded, SchemaError
 from calligram.compiler.ir import EnumValue
-from tests.unit.json_schema.helpers import problem, problems, read
+from tests.unit.json_schema.helpers import accepts, problem, problems, read
 
 
 @pytest.mark.parametrize(
@@ -207,3 +208,37 @@ def test_no_count_is_counted_out(keyword: str, count: int) -> None:
         read({keyword: count, "contains": {"type": "integer"}})
     except SchemaError as error:
         assert {p.origin.pointer for p in error.problems} <= {"/contains", f"/{keyword}"}
+
+
+@pytest.mark.parametrize(
+    "double",
+    [
+        lambda inner: {"allOf": [inner, inner]},
+        lambda inner: {"anyOf": [inner, inner]},
+        lambda inner: {"oneOf": [inner, {"not": inner}]},
+        lambda inner: {"if": inner, "then": inner, "else": inner},
+    ],
+)
+def test_schemas_that_double_at_each_level_stop_at_a_limit(
+    double: Callable[[Any], dict[str, Any]],
+) -> None:
+    schema: Any = {"minLength": 1}
+    for _ in range(20):
+        schema = double(schema)
+    with pytest.raises(LimitExceeded) as caught:
+        read(schema)
+    assert caught.value.problems[0].code == "schema-too-complex"
+
+
+def test_a_thousand_tagged_options_are_told_apart_by_their_tags() -> None:
+    options = [{"type": "object", "properties": {"tag": {"enum": [i, -i]}, "x": {}},
+                "required": ["tag"]} for i in range(1, 1001)]  # fmt: skip
+    value = read({"oneOf": [*options, {"type": "object", "required": ["tag"],
+                                       "properties": {"tag": {"enum": [7, "z"]}}}]})  # fmt: skip
+    for tag, expected in ((1, True), (-1000, True), ("z", True), (7, False), (0, False)):
+        assert accepts(value, {"tag": tag}) is expected
+
+
+def test_many_options_of_one_type_are_a_union() -> None:
+    value = read({"anyOf": [{"type": "string", "pattern": f"^a{i}b$"} for i in range(2000)]})
+    assert accepts(value, "a1999b") and not accepts(value, "a2000b")

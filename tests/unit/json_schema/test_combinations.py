@@ -424,3 +424,16 @@ def test_openapi_keywords_are_annotations_unless_asked_for() -> None:
     }  # fmt: skip
     check(tagged, [{"kind": "Cat", "lives": 9}, {"kind": "d"}], [{"kind": "Dog"}, {"lives": 1}],
           jsonschema_agrees=False, openapi=True)  # fmt: skip
+
+
+def test_a_key_that_a_negation_demands_counts() -> None:
+    other = {"not": {"patternProperties": {"^$": {"type": "boolean"}}}}
+    one = {"type": "object", "maxProperties": 1, **other}
+    check(one, [{"": 1}], [{}, {"": True}, {"a": 1}, {"": 1, "a": 1}])
+    # Counts that leave no room for it: no object, and no way into one that cannot end.
+    for crowded in ({**one, "maxProperties": 0}, {**one, "required": ["a"]}):
+        assert problem(crowded).code == "unsatisfiable"
+        value = check({"properties": {"x": crowded}}, [{}, {"y": 1}], [{"x": {}}, {"x": {"": 1}}])
+        assert isinstance(value.value, UnionValue)
+        (found,) = (v for v in value.value.options if isinstance(v, ObjectValue))
+        assert not found.keys

@@ -84,6 +84,48 @@ def test_unique_items_over_many_values_are_left_to_the_grammar() -> None:
     assert (beside.code, beside.origin.pointer) == ("unsupported-keyword", "/uniqueItems")
 
 
+ONE_NULL = {"type": "array", "items": {"type": "null"}, "maxItems": 1}
+FLAGS = {"properties": {"a": {"type": "boolean"}, "b": {"const": 1}},
+         "type": "object", "additionalProperties": False}  # fmt: skip
+RING = {"type": "array", "maxItems": 0, "items": {"$ref": "#/$defs/ring"}}
+FINITE = [  # a schema of few values, and how many they are
+    ({"type": "array", "maxItems": 0}, 1),
+    (ONE_NULL, 2),
+    ({"prefixItems": [{"type": "boolean"}, ONE_NULL], "minItems": 1, "maxItems": 2,
+      "type": "array"}, 6),
+    (FLAGS, 6),
+    ({**FLAGS, "maxProperties": 1}, 4),
+    ({**FLAGS, "required": ["a"]}, 4),
+    ({**FLAGS, "minProperties": 2}, 2),
+    ({"type": "string", "pattern": "^[ab]c?$"}, 4),
+    ({"type": "string", "pattern": "^a*$", "maxLength": 3}, 4),
+    ({"type": "number", "multipleOf": 0.1, "minimum": 0, "maximum": 0.4}, 5),
+    ({"anyOf": [ONE_NULL, {"enum": [[], [None], [1]]}]}, 3),
+    ({"$ref": "#/$defs/ring"}, 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("item", "count"), FINITE)
+def test_distinct_items_need_as_many_values(item: Any, count: int) -> None:
+    many = {"type": "array", "uniqueItems": True, "items": item, "$defs": {"ring": RING}}
+    read({**many, "minItems": count})
+    refused = problem({**many, "minItems": count + 1})
+    assert refused.code == "unsatisfiable"
+    assert f"minItems {count + 1} is above the number of distinct items" in refused.message
+    # Where nothing demands the array it is only left out.
+    optional = {"properties": {"a": {**many, "minItems": count + 1}}, "$defs": {"ring": RING}}
+    check(optional, [{}, {"b": 1}], [{"a": []}])
+
+
+def test_each_place_needs_a_value_of_its_own() -> None:
+    lists: dict[str, Any] = {"type": "array", "uniqueItems": True}
+    places = [{"enum": [[1], [2]]}, {"enum": [[2]]}, {"enum": [[1], [2], [3]]}]
+    check({**lists, "prefixItems": places, "minItems": 3},
+          [[[1], [2], [3]], [[1], [2], [3], 0]], [[[1], [2]], [[2], [2], [3]]])  # fmt: skip
+    full = {**lists, "prefixItems": [*places[:2], {"enum": [[2], [1]]}], "minItems": 3}
+    assert problem(full).code == "unsatisfiable"
+
+
 def test_contains_by_position_and_count() -> None:
     check({"type": "array", "contains": {"const": 1}, "maxItems": 2},
           [[1], [1, 2], [2, 1]], [[], [2], [2, 2], [1, 2, 3]])  # fmt: skip

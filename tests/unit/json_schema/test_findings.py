@@ -7,7 +7,7 @@ from typing import Any
 from calligram.compiler.findings import Finding
 from calligram.compiler.membership import contains
 from calligram.compiler.origin import Origin
-from tests.unit.json_schema.helpers import read, read_findings
+from tests.unit.json_schema.helpers import check, read, read_findings
 
 
 def statuses(schema: Any, **options: Any) -> dict[str, str]:
@@ -58,6 +58,46 @@ def test_closing_is_reported_as_narrowed() -> None:
         ("additionalProperties", ""), ("additionalProperties", "/properties/a"),
     ]  # fmt: skip
     assert not [f for f in read_findings(schema) if f.status == "narrowed"]
+
+
+def impossible(schema: Any, **options: Any) -> dict[str, str]:
+    """The keys that are reported as ones that no object can have, and why."""
+    found = [f for f in read_findings(schema, **options) if f.how.startswith("no object can")]
+    assert {(f.status, f.keyword) for f in found} <= {("enforced", "properties")}
+    return {f.origin.pointer: f.how.partition(": ")[2] for f in found}
+
+
+def test_an_optional_key_without_a_value_is_left_out_and_reported() -> None:
+    schema = {
+        "properties": {
+            "list": {"type": "array", "enum": ["x", "y"]},
+            "text": {"type": "string", "minLength": 3, "maxLength": 2},
+            "fine": {"type": "string"},
+            "shut": False,
+        },
+        "required": ["fine"],
+    }
+    assert impossible(schema) == {
+        "/properties/list": "no listed value is of type array",
+        "/properties/text": "minLength 3 is above maxLength 2",
+    }
+    check(schema, [{"fine": ""}], [{"fine": "", "list": "x"}, {"fine": "", "list": []}])
+
+
+def test_closed_schemas_side_by_side_leave_each_other_no_key() -> None:
+    parts = [{"properties": {k: {}}, "additionalProperties": False} for k in "ab"]
+    assert impossible({"allOf": parts}).keys() == {"/allOf/0/properties/a", "/allOf/1/properties/b"}
+
+
+def test_a_key_that_some_alternative_has_is_possible() -> None:
+    tests = {
+        "properties": {"kind": {"enum": ["x", "y"]}, "n": {"type": "integer"}},
+        "if": {"properties": {"kind": {"const": "x"}}},
+        "else": {"properties": {"n": False}},
+    }
+    assert not impossible(tests)
+    tagged = [{"properties": {"kind": {"const": k}, k: {"type": "null"}}} for k in "xy"]
+    assert not impossible({"oneOf": tagged})
 
 
 def test_what_is_dropped_is_relaxed_and_what_is_refused_says_so() -> None:
