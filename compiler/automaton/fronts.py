@@ -7,26 +7,20 @@ content, white space, digits), each as one thing; and byte arcs only for what is
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from ..grammar import Chars, Distinct, Expr, Literal, Machine, Members, RuleRef, Token, children
 from .cells import BUT, BYTES, END, EXPR, MEMBER, MEMBERS, REGULAR, REPEAT
 from .core import TOKEN_BASE, Arc, Core, Event, Pending
 from .distinct import INSIDE
 from .items import ItemStates
-from .liveness import searched
-from .utf8 import byte_sequences
+from .machine_loops import ByteSet, is_uniform, leaving_firsts, state_firsts, wide
 
 _WIDE: Final = 4
 """Characters that an item must be able to be for its repetition to count as a loop."""
 
 _MOST_PARTS: Final = 5000
 """Expressions in an item beyond which it is not looked into."""
-
-
-ByteSet: TypeAlias = int
-"""Bit b is byte b."""
 
 
 class LiteralFront(NamedTuple):
@@ -244,7 +238,7 @@ class Fronts:
         else:
             _, index, state, need, left, *but = head
             machine = core.machine(index)
-            if not wide(machine) or not _uniform(machine, need, left):
+            if not wide(machine) or not is_uniform(machine, need, left):
                 return None
             around, leaving = state_firsts(machine)[state], leaving_firsts(machine)
             behind = core.settled(tail)
@@ -381,53 +375,3 @@ def _characters(item: Expr, core: Core) -> bool:
                 most = max(most, sum(high - low + 1 for low, high in ranges))
         todo += children(part)
     return most >= _WIDE
-
-
-@lru_cache(maxsize=1024)
-def wide(machine: Machine) -> bool:
-    """Can some state of the machine read many characters, digits at least, as far as all its states
-    are known?"""
-    if machine.known is not None:
-        return False
-    return any(sum(high - low + 1 for low, high, _, _ in row) >= 10 for row in machine.transitions)
-
-
-@lru_cache(maxsize=1024)
-def state_firsts(machine: Machine) -> tuple[ByteSet, ...]:
-    """The first bytes of what each state of the machine reads."""
-    return tuple(_row_firsts(row) for row in machine.transitions)
-
-
-def _row_firsts(row: tuple[tuple[int, int, int, int], ...]) -> ByteSet:
-    found = 0
-    for low, high, _, _ in row:
-        if high < 0x80:
-            found |= (1 << high + 1) - (1 << low)
-        else:
-            for sequence in byte_sequences(((low, high),)):
-                first = sequence[0]
-                found |= (1 << first[1] + 1) - (1 << first[0])
-    return found
-
-
-@lru_cache(maxsize=1024)
-def leaving_firsts(machine: Machine) -> ByteSet:
-    """The first bytes of all that the machine reads from where it may end."""
-    firsts = state_firsts(machine)
-    found = 0
-    for state in machine.accepting:
-        found |= firsts[state]
-    return found
-
-
-def _uniform(machine: Machine, need: int, left: int | None) -> bool:
-    """Does a window of counts ask for no more than a distance to the end and a number of counts?
-
-    It does where no counts are wanted: then a place is alive if the shortest way to the end has
-    room. Where some are, words must be able to grow from every state: without end, or count by
-    count up to the most.
-    """
-    if need <= 0:
-        return True
-    alive = searched(machine)
-    return (left is None and alive.is_endless) or alive.is_dense
