@@ -9,6 +9,12 @@ from .origin import Origin
 
 Status: TypeAlias = Literal["enforced", "narrowed", "relaxed", "refused", "annotation"]
 
+RELAX_HINT = (
+    'on_unsupported="relax" drops it; parsed calls are checked against it afterwards, values of a '
+    "schema alone are not"
+)
+"""The way out for a keyword that cannot be enforced."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:

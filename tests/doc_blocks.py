@@ -95,7 +95,9 @@ class Workspace:
             text=True,
             timeout=60,
         )
-        return [line.rstrip() for line in done.stdout.splitlines()]
+        lines = [line.rstrip() for line in done.stdout.splitlines()]
+        assert not any(line.startswith("bash: ") for line in lines), f"no command: {command}"
+        return lines
 
 
 def brought_up_to_date(page: str, workspace: Workspace) -> str:

@@ -278,3 +278,17 @@ def test_a_spec_outside_the_package_works_as_a_dialect(tmp_path: Path) -> None:
     file = write(tmp_path / "mine.yaml", run("dialects", "show", DIALECT).out)
     options = ["--tools", TOOLS, "--dialect", file, "--text", GOOD]
     assert run("check", *options).out == "accepted\n"
+
+
+def test_likely_misspelt_and_relaxed_keywords_are_told(tmp_path: Path) -> None:
+    tools = tmp_path / "tools.json"
+    schema = {"type": "object", "propertes": {}, "properties": {"a": {"pattern": r"(a)\1"}}}
+    tools.write_text(json.dumps([{"name": "f", "input_schema": schema}]))
+    command = ["compile", "--tools", str(tools), "--dialect", DIALECT, "--on-unsupported", "relax"]
+    told = [line for line in run(*command).err.splitlines() if line.startswith("warning: ")]
+    assert len(told) == 2
+    assert told[0].startswith("warning: tool 'f': /") and "did you mean `properties`?" in "".join(
+        told
+    )
+    assert "/properties/a/pattern: dropped" in "".join(told)
+    assert "warning" not in run(*command, "--json").err

@@ -47,7 +47,22 @@ def compile_grammar(options: CompileOptions, as_json: bool) -> CompiledGrammar:
     if not as_json:
         for name, reason in left_out(grammar).items():
             sys.stderr.write(visible(f"left out: {name} ({reason})") + "\n")
+        for line in doubtful(grammar):
+            sys.stderr.write(visible(line) + "\n")
     return grammar
+
+
+def doubtful(grammar: CompiledGrammar) -> list[str]:
+    """What is not enforced though it looks as if it should be: relaxed keywords, and unknown ones
+    that are likely misspelt."""
+    found = []
+    for finding in grammar.findings:
+        misspelt = finding.status == "annotation" and "did you mean" in finding.how
+        if finding.status == "relaxed" or misspelt:
+            place = finding.origin.pointer or "/"
+            tool = f"tool '{finding.origin.tool}': " if finding.origin.tool else ""
+            found.append(f"warning: {tool}{place}: {finding.how}")
+    return list(dict.fromkeys(found))
 
 
 def left_out(grammar: CompiledGrammar) -> dict[str, str]:

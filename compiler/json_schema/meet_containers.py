@@ -66,7 +66,7 @@ def arrays(
                 origin,
             )
     if longest is not None and shortest > longest:
-        return Reason(f"minItems {shortest} is above maxItems {longest}", origin)
+        return Reason(f"{shortest} items are needed, and at most {longest} may be there", origin)
     for i in range(min(shortest, len(prefix))):
         if len(prefix[i].goal) > 1 and goals.dead(prefix[i].goal):
             return Reason(f"item {i} is required and can have no value", origin)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, NoReturn, TypeVar
 
 from ..errors import LimitExceeded
-from ..findings import Finding, Status
+from ..findings import RELAX_HINT, Finding, Status
 from ..ir import Json
 from ..origin import Origin, Problem
 from .admits import admits
@@ -103,7 +103,7 @@ class Reader:
         self.found("refused", keyword, how, origin)
         problem = Problem(
             "unsupported-keyword", how, origin,
-            'on_unsupported="relax" drops it, and checks it after parsing',
+            RELAX_HINT,
         )  # fmt: skip
         if problem not in self.problems:
             self.problems.append(problem)

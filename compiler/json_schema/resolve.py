@@ -275,6 +275,11 @@ class Graph:
         if not node.why:
             arrays = [x for x in node.alternatives if isinstance(x, Arrays)]
             node.why += [too_few(x) for x in arrays if x.unique is not None and x.shortest > 1]
+            node.why += [
+                Reason("no items are as `contains` wants them", x.origin)
+                for x in arrays
+                if x.track is not None and not cut(x.track, self.alive).ends
+            ]
         return (node.why[0] if node.why else endless), path
 
     def _blocking(self, node: Node) -> tuple[str, Goal] | None:

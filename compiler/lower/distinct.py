@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..automaton.core import Core
+from ..findings import RELAX_HINT
 from ..grammar import Distinct, Expr, Member, Members, sequence
 from ..ir import AnyValue, ArrayValue, Key, ObjectValue, OpenKeys
 from ..origin import Problem
@@ -29,7 +30,7 @@ def distinct_items(
                     "unsupported-keyword",
                     f"`uniqueItems` over {reason}",
                     value.origin.child("uniqueItems"),
-                    'on_unsupported="relax" drops it, and checks it after parsing',
+                    RELAX_HINT,
                 )
             )
             return None
@@ -74,7 +75,7 @@ def few_keys_only(value: ObjectValue) -> Problem:
         "unsupported-keyword",
         f"{what} is not supported {when} in this notation",
         origin,
-        'on_unsupported="relax" drops it, and checks it after parsing',
+        RELAX_HINT,
     )
 
 

@@ -76,14 +76,10 @@ def number(
         return machine
 
     def lowered(machine: Machine) -> Expr:
-        size = len(machine.transitions)
-        if (
-            bounds is not None
-            and machine.known is None
-            and size <= _MANY_STATES
-            and (size > _FEW_STATES or has_runs(machine))
-        ):
-            return bounded_loops(machine, 1, shared.rules, shared.names, hint, value.origin)
+        if bounds is not None and machine.known is None:
+            size = len(machine.transitions)
+            if size <= _MANY_STATES and (size > _FEW_STATES or has_runs(machine)):
+                return bounded_loops(machine, 1, shared.rules, shared.names, hint, value.origin)
         return Regular(machine, 0, None, _range_words(value), value.origin)
 
     divided = value.multiple_of is not None or value.not_multiple_of

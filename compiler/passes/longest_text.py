@@ -131,7 +131,8 @@ class _Measure:
         key = (id(node.machine), node.min, node.max)
         if key not in self.machines:
             # What is known of a machine of too many states holds more texts than it.
-            machine = node.machine.known.plain if node.machine.known else node.machine
+            known = node.machine.known
+            machine = node.machine if known is None else known.plain
             shortest = shortest_bytes(machine, node.min, node.max)
             longest = longest_bytes(machine, node.min, node.max)
             because = None if longest is not None else f"{node.what} has no bound"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
 from ..errors import LimitExceeded
 from ..grammar import Machine
@@ -27,12 +28,25 @@ def utf8_length(code: int) -> int:
 
 
 def shortest_bytes(machine: Machine, low: int, high: int | None) -> int | None:
-    """The fewest bytes of an accepted text of `low` to `high` counts; None: there is no text."""
-    return _Walk(machine, min).best(low, high)
+    """The fewest bytes of an accepted text of `low` to `high` counts; None: there is no text.
+
+    Where it takes too many counts to tell, no more than the fewest.
+    """
+    walk = _Walk(machine, min)
+    try:
+        # A shortest way on passes no state twice: with so much room the most does not matter.
+        if high is None or high - low >= len(walk.counted):
+            return walk.at_least(low)
+        return walk.best(low, high)
+    except LimitExceeded:
+        return low
 
 
 def longest_bytes(machine: Machine, low: int, high: int | None) -> int | None:
-    """The most bytes; 0 if there is no text at all, None if there is no bound."""
+    """The most bytes; 0 if there is no text at all, None if there is no bound.
+
+    Where it takes too many counts to tell, no fewer than the most.
+    """
     graph = {q: [t[2] for t in out] for q, out in enumerate(machine.transitions)}
     if high is None:
         looping = graph
@@ -41,7 +55,14 @@ def longest_bytes(machine: Machine, low: int, high: int | None) -> int | None:
         looping = free
     if _has_cycle(looping):
         return None
-    return _Walk(machine, max).best(low, high) or 0
+    walk = _Walk(machine, max)
+    try:
+        return walk.best(low, high) or 0
+    except LimitExceeded:
+        assert high is not None
+        longest = max(n for edges in (*walk.counted, *walk.free) for _, n in edges)
+        # Between two counts each state is passed once at most.
+        return (high + 1) * longest * (1 + len(walk.free))
 
 
 def _has_cycle(graph: dict[int, list[int]]) -> bool:
@@ -94,6 +115,51 @@ class _Walk:
             steps.append(_Step(accepted, base))
             current = self.close(self.advance(current))
         return self.choose([s.accepted for s in steps[low:]])
+
+    def at_least(self, low: int) -> int | None:
+        """The best length of a text of `low` counts or more."""
+        seen: dict[tuple[tuple[int, int], ...], tuple[int, int]] = {}
+        current = self.close({0: 0})
+        count = 0
+        skipped = False
+        while current and count < low:
+            base = min(current.values())
+            shape = tuple(sorted((q, n - base) for q, n in current.items()))
+            if shape in seen and not skipped:
+                first, before = seen[shape]
+                turns, _ = divmod(low - count, count - first)
+                gain = turns * (base - before)
+                current = {q: n + gain for q, n in current.items()}
+                count += turns * (count - first)
+                skipped = True
+                continue
+            if count > STEPS:
+                raise LimitExceeded.at("machine-steps", f"no repetition within {STEPS} counts")
+            seen[shape] = (count, base)
+            current = self.close(self.advance(current))
+            count += 1
+        onward = self.onward()
+        return self.choose([n + onward[q] for q, n in current.items() if q in onward])
+
+    def onward(self) -> Lengths:
+        """The fewest bytes from each state to an accepting one, whatever is counted (Dijkstra)."""
+        before: dict[int, list[tuple[int, int]]] = {}
+        for edges in (self.free, self.counted):
+            for source, out in enumerate(edges):
+                for target, more in out:
+                    before.setdefault(target, []).append((source, more))
+        found: Lengths = {}
+        heap = [(0, state) for state in self.accepting]
+        heapify(heap)
+        while heap:
+            length, state = heappop(heap)
+            if state in found:
+                continue
+            found[state] = length
+            for source, more in before.get(state, ()):
+                if source not in found:
+                    heappush(heap, (length + more, source))
+        return found
 
     def extrapolate(
         self, steps: list[_Step], first: int, base: int, low: int, high: int | None

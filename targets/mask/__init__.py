@@ -30,7 +30,14 @@ __all__ = [
 
 
 def compile(grammar: CompiledGrammar, vocabulary: Vocabulary) -> MaskAutomaton:
-    """The mask automaton of a compiled grammar; nothing is computed before the first mask."""
+    """The mask automaton of a compiled grammar; nothing is computed before the first mask.
+
+    Raises:
+        TypeError: not a compiled grammar and a vocabulary.
+    """
+    if not isinstance(grammar, CompiledGrammar) or not isinstance(vocabulary, Vocabulary):
+        shown = f"{type(grammar).__name__} and {type(vocabulary).__name__}"
+        raise TypeError(f"a compiled grammar and a Vocabulary are wanted, not {shown}")
     return MaskAutomaton(grammar.enforced, vocabulary)
 
 

@@ -157,3 +157,13 @@ def test_the_longest_text_is_known_without_looking_at_the_states() -> None:
     del tool["parameters"]["properties"]["n"]["multipleOf"]  # type: ignore[index]
     without = calligram.compile_tools([tool], "llama3-json", bounds=calligram.Bounds(calls=1))
     assert with_factor.report.longest_call == without.report.longest_call
+
+
+@pytest.mark.parametrize("factor", [2**62, 2**64, 10**18 + 9, 10**30])
+@pytest.mark.parametrize("more", [{}, {"minimum": 5}])
+def test_factors_beyond_the_size_of_any_list(factor: int, more: dict[str, int]) -> None:
+    grammar = calligram.compile_schema({"type": "integer", "multipleOf": factor, **more})
+    assert grammar.check(str(factor)) and grammar.check(str(3 * factor))
+    assert not grammar.check(str(factor + 1))
+    assert grammar.check("0").accepted is not bool(more)
+    assert grammar.report.longest_call is None

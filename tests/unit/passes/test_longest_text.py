@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import calligram
 from calligram.compiler.grammar import (
     EMPTY,
     Capture,
@@ -183,3 +184,34 @@ def test_large_bounds_against_counting_step_by_step(
         assert longest_bytes(machine, low, low + spread) == max(sizes)
     else:
         assert shortest_bytes(machine, low, low + spread) is None
+
+
+@pytest.mark.fuzz
+@settings(max_examples=int(200 * FUZZ), deadline=None)
+@given(machine=machines(), low=st.integers(0, 9))
+def test_the_fewest_bytes_without_a_most(machine: Machine, low: int) -> None:
+    # Three states at most: what is accepted at all is accepted within so many more counts.
+    bounded = shortest_bytes(machine, low, low + 3)
+    assert shortest_bytes(machine, low, None) == (
+        bounded if bounded is not None else shortest_bytes(machine, low, low + 40)
+    )
+
+
+@pytest.mark.parametrize(
+    ("schema", "fewest"),
+    [({"pattern": "."}, 1), ({"pattern": ".{3}"}, 3), ({"pattern": ".", "minLength": 900}, 900)],
+)
+def test_states_that_drift_apart_have_a_shortest_text(
+    schema: dict[str, object], fewest: int
+) -> None:
+    # Line breaks, which take two bytes each, lead to no match and on without end.
+    grammar = calligram.compile_schema({"type": "string", **schema}, bounds=None)
+    assert grammar.report.longest_call is None
+    assert grammar.check('"' + "a" * fewest + '"')
+    assert not grammar.check('"' + "a" * (fewest - 1) + '"')
+
+
+def test_too_many_counts_to_tell_give_an_upper_bound() -> None:
+    schema = {"type": "string", "pattern": ".", "maxLength": 300_000}
+    longest = calligram.compile_schema(schema, bounds=None).report.longest_call
+    assert longest is not None and longest >= 2 + 4 * 300_000
