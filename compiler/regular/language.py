@@ -327,6 +327,7 @@ def _items(language: Language, kind: type[_And] | type[_Or]) -> tuple[Language, 
     return node.items if isinstance(node, kind) else (language,)
 
 
+@lru_cache(maxsize=512)
 def _make(node: _Node) -> Table:
     match node:
         case _Pattern(source, _, any_length):
