@@ -19,6 +19,9 @@ from .machine_loops import ByteSet, is_uniform, leaving_firsts, state_firsts, wi
 _WIDE: Final = 4
 """Characters that an item must be able to be for its repetition to count as a loop."""
 
+_FIRSTS: Final = 64
+"""First bytes that an item of several rules must have."""
+
 _MOST_PARTS: Final = 5000
 """Expressions in an item beyond which it is not looked into."""
 
@@ -264,6 +267,9 @@ class Fronts:
             item = self.core.rules[item.name]
         if not _characters(item, self.core):
             return None
+        if self._item_firsts(index).bit_count() < _FIRSTS and _refers(item):
+            # Members of an array or an object, which have more to them than characters.
+            return None
         states = self._item_states[index] = ItemStates(self.core, index, self._longest)
         if not states.usable:
             return None
@@ -348,6 +354,10 @@ def free(loop: Loop) -> bool:
     if isinstance(loop.body, Machine):
         return loop.state in loop.body.accepting
     return not loop.state
+
+
+def _refers(item: Expr) -> bool:
+    return isinstance(item, RuleRef) or any(map(_refers, children(item)))
 
 
 def _characters(item: Expr, core: Core) -> bool:

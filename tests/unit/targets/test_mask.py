@@ -226,3 +226,19 @@ def test_what_must_come_is_known() -> None:
 def test_vocabularies_that_make_no_sense(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(calligram.CalligramError, match=message):
         calligram.Vocabulary(**arguments)
+
+
+def test_members_of_nested_arrays_are_not_taken_for_characters() -> None:
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(40):
+        schema = {"type": "array", "items": schema}
+    text = "[" * 40 + '"a", "b"' + "]" * 40
+    known = vocabulary([text], [])
+    automaton = mask.compile(calligram.compile_schema(schema), known)
+    matcher = automaton.matcher()
+    for byte in text.encode():
+        assert byte in matcher.allowed_tokens()
+        assert matcher.accept_token(byte)
+    assert matcher.is_completed()
+    # Places inside the items were not listed: there are thousands of them.
+    assert automaton.core.size < 6000
