@@ -1,8 +1,8 @@
 """Which tokens a continuation can read: vocabulary trie and grammar, walked side by side.
 
 Walked in pieces: a literal down the trie at once, a loop by the vocabulary's slices, and only what
-is left byte by byte. Of the places inside a pattern that differ from another one in little ("any
-text but these words": all the places on the way to a word), only the difference is walked.
+is left byte by byte. A place in a text that may yet become an excluded one ("any key but these")
+has the mask of the same place without them, less the tokens that would end one.
 """
 
 from __future__ import annotations
