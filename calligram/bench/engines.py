@@ -52,8 +52,6 @@ class Calligram:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
         self.row = np.zeros(vocabulary.words, dtype=np.int32)
-        # Made once a vocabulary, as other engines make their tables of it here.
-        self._prepared = vocabulary.forest, vocabulary.longest
 
     def compile(self, schema: Any) -> None:
         """White space may vary, as JSON allows."""

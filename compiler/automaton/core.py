@@ -20,6 +20,7 @@ from ..grammar import (
     Expr,
     Literal,
     Members,
+    Ranges,
     Regular,
     Repeat,
     RuleRef,
@@ -115,6 +116,17 @@ class Core(Cells):
             found = self._expansions[cell] = self._expand(cell)
         return found
 
+    def step(self, cells: tuple[int, ...], symbol: int) -> tuple[int, ...]:
+        """The continuations that one byte or special token leads to, sorted; none if it is
+        refused."""
+        targets = {
+            self.read(arc.target, symbol)
+            for cell in cells
+            for arc in self.expand(cell).arcs
+            if arc.low <= symbol <= arc.high
+        }
+        return tuple(sorted(targets))
+
     def _expand(self, cell: int) -> Expansion:
         arcs: list[Arc] = []
         final: tuple[Event, ...] | None = None
@@ -175,11 +187,8 @@ class Core(Cells):
             _, index, need, left = head
             for nxt in reversed(self._repeat(index, need, left, tail)):
                 stack.append((nxt, events))
-        elif kind == REGULAR:
-            _, index, state, need, left = head
-            self._regular(index, state, need, left, tail, events, arcs, stack)
-        elif kind == BUT:
-            self._but(head, tail, events, arcs, stack)
+        elif kind in (REGULAR, BUT):
+            self._regular(head, tail, events, arcs, stack)
         elif kind in (BETWEEN, NEXT, INSIDE, PENDING):
             opened = self.remembering.open(head, tail, events, stack)
             arcs.extend(Arc(*arc) for arc in opened)
@@ -210,9 +219,7 @@ class Core(Cells):
                 data = text.encode("utf-8")
                 stack.append((self.cell((BYTES, data, 0), tail) if data else tail, events))
             case Chars(ranges):
-                for first, *rest in byte_sequences(ranges):
-                    after = self.cell((RANGES, *rest), tail) if rest else self.settled(tail)
-                    arcs.append(Arc(*first, after, events))
+                self._spell(ranges, self.settled(tail), events, arcs)
             case Sequence(items):
                 index = self.index(expr)
                 stack.append((self.sequence(index, 0, tail) if items else tail, events))
@@ -289,42 +296,9 @@ class Core(Cells):
             return
         need, left = self.window(expr.machine, 0, expr.min, expr.max)
         if liveness(expr.machine).live(0, need, left):
-            self._regular(index, 0, need, left, tail, events, arcs, stack)
+            self._regular((REGULAR, index, 0, need, left), tail, events, arcs, stack)
 
     def _regular(
-        self,
-        index: int,
-        state: int,
-        need: int,
-        left: int | None,
-        tail: int,
-        events: tuple[Event, ...],
-        arcs: list[Arc],
-        stack: Pending,
-    ) -> None:
-        expr = self.exprs[index]
-        assert isinstance(expr, Regular)
-        machine = expr.machine
-        alive = liveness(machine).live
-        for low, high, target, counts in machine.transitions[state]:
-            rest = None if left is None else left - counts
-            if rest is not None and rest < 0:
-                continue
-            wanted = max(need - counts, 0)
-            if not alive(target, wanted, rest):
-                continue
-            window = self.window(machine, target, wanted, rest)
-            if machine.transitions[target]:
-                after = self.cell((REGULAR, index, target, *window), tail)
-            else:
-                after = self.settled(tail)
-            for first, *more in byte_sequences(((low, high),)):
-                nxt = self.cell((RANGES, *more), after) if more else after
-                arcs.append(Arc(*first, nxt, events))
-        if state in machine.accepting and need <= 0:
-            stack.append((tail, events))
-
-    def _but(
         self,
         head: Head,
         tail: int,
@@ -332,21 +306,34 @@ class Core(Cells):
         arcs: list[Arc],
         stack: Pending,
     ) -> None:
-        _, index, state, need, left, node = head
-        machine, exclusion = self.machine(index), self.exclusion(index)
+        """A place in a machine; with a node at the end of the head, among excluded texts too."""
+        _, index, state, need, left, *node = head
+        machine = self.machine(index)
+        exclusion = self.exclusion(index) if node else None
         alive = liveness(machine).live
         for low, high, target, counts in machine.transitions[state]:
             rest = None if left is None else left - counts
             wanted = max(need - counts, 0)
             if (rest is not None and rest < 0) or not alive(target, wanted, rest):
                 continue
-            for first, last, following in exclusion.split(node, low, high):
+            if exclusion is None:
+                after = self.regular_cell(index, target, wanted, rest, tail)
+                self._spell(((low, high),), after, events, arcs)
+                continue
+            for first, last, following in exclusion.split(node[0], low, high):
                 after = self.but_cell(index, target, wanted, rest, following, tail)
-                for span, *more in byte_sequences(((first, last),)):
-                    nxt = self.cell((RANGES, *more), after) if more else after
-                    arcs.append(Arc(*span, nxt, events))
-        if state in machine.accepting and need <= 0 and not exclusion.whole[node]:
+                self._spell(((first, last),), after, events, arcs)
+        closed = exclusion is not None and exclusion.whole[node[0]]
+        if state in machine.accepting and need <= 0 and not closed:
             stack.append((tail, events))
+
+    def _spell(
+        self, ranges: Ranges, after: int, events: tuple[Event, ...], arcs: list[Arc]
+    ) -> None:
+        """Append the byte arcs of a class of characters, behind which is `after`."""
+        for first, *rest in byte_sequences(ranges):
+            target = self.cell((RANGES, *rest), after) if rest else after
+            arcs.append(Arc(*first, target, events))
 
     def _members(self, head: Head, tail: int) -> list[int]:
         kind, index, state = head

@@ -107,17 +107,10 @@ class Fronts:
 
     def _front(self, cell: int) -> Front:
         core = self.core
-        if cell != END:
-            # Most places are in the middle of a literal, or before one.
-            head, tail = core.parts(cell)
-            if head[0] == BYTES:
-                _, data, at = head
-                literal = LiteralFront(data[at:], data, at, core.settled(tail))
-                return Front((literal,), (), (), False)
-            expr = core.exprs[head[1]] if head[0] == EXPR else None
-            if isinstance(expr, Literal) and expr.text and not core.is_marked(expr.text):
-                data = expr.text.encode("utf-8")
-                return Front((LiteralFront(data, data, 0, core.settled(tail)),), (), (), False)
+        # Most places are in the middle of a literal, or before one.
+        literal = self._literal(cell)
+        if literal is not None:
+            return Front((literal,), (), (), False)
         literals: list[LiteralFront] = []
         loops: list[Loop] = []
         plain: list[tuple[int, int, int]] = []
@@ -141,12 +134,11 @@ class Fronts:
                 plain += known.arcs
                 final = final or known.final
                 continue
-            head, tail = core.parts(here)
-            kind = head[0]
-            if kind == BYTES:
-                _, data, at = head
-                literals.append(LiteralFront(data[at:], data, at, core.settled(tail)))
+            literal = self._literal(here)
+            if literal is not None:
+                literals.append(literal)
                 continue
+            kind = core.parts(here)[0][0]
             if kind in (REPEAT, REGULAR, BUT, INSIDE) or self._complex:
                 loop = self.loop(here)
                 if loop is not None:
@@ -167,6 +159,21 @@ class Fronts:
             final,
         )
 
+    def _literal(self, cell: int) -> LiteralFront | None:
+        """The literal that a continuation is before or in the middle of."""
+        core = self.core
+        head, tail = core.parts(cell)
+        if not head:
+            return None
+        if head[0] == BYTES:
+            _, data, at = head
+            return LiteralFront(data[at:], data, at, core.settled(tail))
+        expr = core.exprs[head[1]] if head[0] == EXPR else None
+        if isinstance(expr, Literal) and expr.text and not core.is_marked(expr.text):
+            data = expr.text.encode("utf-8")
+            return LiteralFront(data, data, 0, core.settled(tail))
+        return None
+
     # Ends -------------------------------------------------------------------------------------
 
     def ends(self, cell: int) -> bool:
@@ -176,17 +183,6 @@ class Fronts:
     def specials(self, cell: int) -> list[int]:
         """The special tokens that may come next, by id."""
         return [low - TOKEN_BASE for low, _, _ in self.front(cell).arcs if low >= TOKEN_BASE]
-
-    def step(self, cells: tuple[int, ...], byte: int) -> tuple[int, ...]:
-        """The continuations that one byte (or special token) leads to, sorted."""
-        core = self.core
-        targets = {
-            core.read(arc.target, byte)
-            for cell in cells
-            for arc in core.expand(cell).arcs
-            if arc.low <= byte <= arc.high
-        }
-        return tuple(sorted(targets))
 
     # First bytes ------------------------------------------------------------------------------
 
@@ -267,13 +263,14 @@ class Fronts:
             item = self.core.rules[item.name]
         if not _characters(item, self.core):
             return None
-        if self._item_firsts(index).bit_count() < _FIRSTS and _refers(item):
+        refers = _refers(item)
+        if refers and self._item_firsts(index).bit_count() < _FIRSTS:
             # Members of an array or an object, which have more to them than characters.
             return None
         states = self._item_states[index] = ItemStates(self.core, index, self._longest)
         if not states.usable:
             return None
-        if not states.is_simple:
+        if refers:
             self._complex.append(index)
         return item
 
@@ -357,7 +354,14 @@ def free(loop: Loop) -> bool:
 
 
 def _refers(item: Expr) -> bool:
-    return isinstance(item, RuleRef) or any(map(_refers, children(item)))
+    """Does an expression refer to rules?"""
+    todo = [item]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, RuleRef):
+            return True
+        todo += children(part)
+    return False
 
 
 def _characters(item: Expr, core: Core) -> bool:

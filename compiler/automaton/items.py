@@ -9,8 +9,7 @@ from __future__ import annotations
 from array import array
 from typing import Final
 
-from ..grammar import Expr, RuleRef, children
-from .cells import END, REPEAT, Cells, Head
+from .cells import END, REPEAT, Head
 from .core import Core
 
 MAX_ITEM_STATES: Final = 1000
@@ -20,6 +19,8 @@ _DEEPEST: Final = 12
 """Heads in front of the repeat that a place inside an item has at most."""
 
 NONE: Final = -1
+NO_ROW: Final = array("h", [NONE]) * 256
+"""No byte leads anywhere."""
 
 
 class ItemStates:
@@ -33,7 +34,6 @@ class ItemStates:
 
     Attributes:
         rows: for each place where each byte leads, NONE if nowhere; 0: an item is complete.
-        is_simple: there is no place inside, or none that is met between bytes of other items.
         usable: False where an item begins like another one or has too many places.
     """
 
@@ -43,9 +43,8 @@ class ItemStates:
         self._longest = longest
         self.rows: list[array[int]] = []
         self._number: dict[tuple[int, ...], int] = {}
-        item = core.exprs[index]
-        self.is_simple = not any(isinstance(part, RuleRef) for part in _parts(core, index))
-        self.usable = self._explore((self._canonical(core.continuation(item)),))
+        start = core.continuation(core.exprs[index])
+        self.usable = self._explore((self._canonical(start),))
 
     def state(self, cell: int) -> tuple[int, int] | None:
         """The place inside the item at a continuation, and the repeat behind it; None elsewhere."""
@@ -59,16 +58,8 @@ class ItemStates:
             cell = tail
         else:
             return None
-        here = END
-        for head in reversed(heads):
-            here = core.cell(self._canonical_head(head), here)
-        state = self._number.get((here,))
+        state = self._number.get((self._unbounded(heads),))
         return None if not state else (state, cell)
-
-    def _canonical_head(self, head: Head) -> Head:
-        if head[0] == REPEAT and head[3] is not None and head[3] >= self._longest >= head[2]:
-            return (*head[:3], None)
-        return head
 
     def _canonical(self, cell: int) -> int:
         """The same place with bounds that cannot be reached left out."""
@@ -76,16 +67,23 @@ class ItemStates:
         while cell != END:
             head, cell = self._core.parts(cell)
             heads.append(head)
+        return self._unbounded(heads)
+
+    def _unbounded(self, heads: list[Head]) -> int:
+        """The heads one after the other, bounds that cannot be reached left out."""
+        here = END
         for head in reversed(heads):
-            cell = self._core.cell(self._canonical_head(head), cell)
-        return cell
+            if head[0] == REPEAT and head[3] is not None and head[3] >= self._longest >= head[2]:
+                head = (*head[:3], None)
+            here = self._core.cell(head, here)
+        return here
 
     def _explore(self, start: tuple[int, ...]) -> bool:
         core = self._core
         self._number[start] = 0
         queue = [start]
         for cells in queue:
-            row = array("h", [NONE]) * 256
+            row = NO_ROW[:]
             self.rows.append(row)
             arcs = [(a.low, a.high, a.target) for cell in cells for a in core.expand(cell).arcs]
             edges = sorted({low for low, _, _ in arcs} | {high + 1 for _, high, _ in arcs})
@@ -109,17 +107,3 @@ class ItemStates:
                     number = self._number[config]
                 row[low:after] = array("h", [number]) * (after - low)
         return True
-
-
-def _parts(core: Cells, index: int) -> list[Expr]:
-    """The expressions of an item, its own name aside."""
-    item = core.exprs[index]
-    while isinstance(item, RuleRef):
-        item = core.rules[item.name]
-    found: list[Expr] = []
-    todo: list[Expr] = [item]
-    while todo:
-        part = todo.pop()
-        found.append(part)
-        todo += children(part)
-    return found

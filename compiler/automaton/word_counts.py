@@ -89,7 +89,7 @@ class WordCounts:
         """Is `text` one of the continuation's texts?"""
         cells: Cells = (cell,)
         for byte in map(ord, text):
-            cells = self.step(cells, byte)
+            cells = self.core.step(cells, byte)
             if not cells:
                 return False
         return self._ends(cells)
@@ -100,21 +100,10 @@ class WordCounts:
         for byte in map(ord, text):
             if any(a.high > byte for c in cells for a in self.core.expand(c).arcs):
                 return True
-            cells = self.step(cells, byte)
+            cells = self.core.step(cells, byte)
             if not cells:
                 return False
         return any(self.core.expand(c).arcs for c in cells)
-
-    def step(self, cells: Cells, byte: int) -> Cells:
-        """Where the text stands after one more byte; empty if the byte is refused."""
-        core = self.core
-        found = {
-            core.read(a.target, byte)
-            for c in cells
-            for a in core.expand(c).arcs
-            if a.low <= byte <= a.high
-        }
-        return tuple(sorted(found))
 
     def _advance(self, progress: _Progress, number: int) -> None:
         """Look at the beginnings of the next length, or at as many as show that there are more

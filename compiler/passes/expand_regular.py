@@ -14,6 +14,7 @@ from typing import Literal as OneOf
 from typing import TypeAlias
 
 from ..errors import GrammarError, TargetError
+from ..findings import RELAX_HINT
 from ..grammar import EMPTY, Chars, Expr, Grammar, Literal, Regular, Repeat, RuleRef
 from .factor import factor
 from .linear import Linear, Shape, hole
@@ -83,7 +84,7 @@ class RegularExpander:
                 f"multiples: {expr.what} takes too many rules",
                 expr.origin,
                 "give bounds with few multiples between them, or a factor of few primes but 2 and "
-                '5; on_unsupported="relax" drops `multipleOf`, and checks it after parsing',
+                f"5; {RELAX_HINT}",
             )
         key = (id(expr.machine), expr.min, expr.max)
         if key not in self._known:

@@ -7,7 +7,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .loop_table import NONE, LoopTable
+from ..automaton.items import NONE
+from .loop_table import LoopTable
 from .trie import Forest, Node
 
 FEW: Final = 64

@@ -15,18 +15,18 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..automaton.items import NO_ROW, NONE
 from ..automaton.liveness import searched
 from ..automaton.utf8 import byte_sequences
-from ..grammar import Machine
+from ..grammar import Machine, Row
 
-NONE: Final = -1
 MAX_STATES: Final = 30_000
 MAX_PART: Final = 64
 
 Way: TypeAlias = tuple[tuple[tuple[int, int], ...], int, int]
 """What is left of a character's bytes, the state behind it, what it counts."""
 
-Structure: TypeAlias = tuple[tuple[tuple[tuple[int, int, int, int], ...], ...], frozenset[int]]
+Structure: TypeAlias = tuple[tuple[Row, ...], frozenset[int]]
 
 
 class LoopTable:
@@ -167,21 +167,18 @@ def machine_table(machine: Machine) -> LoopTable | None:
     )
 
 
-_NO_ROW: Final = array("h", [NONE]) * 256
-
-
 class _Bytes:
     """Rows of bytes for the states of a machine, and for the places inside its characters."""
 
     def __init__(self, size: int) -> None:
-        self.rows = [_NO_ROW[:] for _ in range(size)]
+        self.rows = [NO_ROW[:] for _ in range(size)]
         self.gains = [bytearray(256) for _ in range(size)]
         self.inner: list[tuple[Way, ...]] = []
         self._known: dict[tuple[Way, ...], int] = {}
         # What lies beyond ASCII is alike in most states.
-        self._beyond: dict[tuple[tuple[int, int, int, int], ...], tuple[array[int], bytes]] = {}
+        self._beyond: dict[Row, tuple[array[int], bytes]] = {}
 
-    def read(self, state: int, row: tuple[tuple[int, int, int, int], ...]) -> None:
+    def read(self, state: int, row: Row) -> None:
         """The bytes that a state of the machine reads."""
         targets, gains = self.rows[state], self.gains[state]
         for low, high, target, counts in row:
@@ -233,7 +230,7 @@ class _Bytes:
         if known is None:
             known = self._known[ways] = len(self.rows)
             self.inner.append(ways)
-            self.rows.append(_NO_ROW[:])
+            self.rows.append(NO_ROW[:])
             self.gains.append(bytearray(256))
         return known
 

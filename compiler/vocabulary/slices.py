@@ -67,11 +67,9 @@ class Slice:
         by their ids."""
         if self._none:
             return
-        if limit is not None:
-            if limit < self._most:
-                self._add_within(limit, masks, ids)
-                return
-        if self._all is None:
+        if limit is not None and limit < self._most:
+            self._add_within(limit, masks, ids)
+        elif self._all is None:
             ids += self._ids
         else:
             masks.append(self._all)

@@ -41,6 +41,10 @@ class Vocabulary:
 
     Attributes:
         kind: what it was loaded from, for people: "gguf gpt2", "" if it was given as bytes.
+        trie: the ordinary tokens.
+        longest: bytes of the longest ordinary token.
+        forest: the nodes of the trie, and of what is left of tokens behind loops.
+        slices: what the tokens do inside loops, as far as has been asked.
 
     Raises:
         VocabularyError: ids out of range, or no tokens.
@@ -81,10 +85,17 @@ class Vocabulary:
         # one of them works out what it has not seen yet.
         self.lock = threading.RLock()
         self.tables = Tables()
-        self._paths: dict[tuple[Node, bytes], tuple[tuple[int, ...], Node]] = {}
         self.generation = 0
         # Made now, so that it does not count as part of the first mask.
-        self.forest.trie[ROOT].bytes  # noqa: B018
+        self.trie = TokenTrie([self.tokens[i] for i in self.ordinary], self.ordinary)
+        self.longest = max(self.trie.lengths, default=0)
+        self._begin()
+        self.trie.bytes  # noqa: B018
+
+    def _begin(self) -> None:
+        self.forest = Forest(self.trie)
+        self.slices = Slices(self.forest, self.words)
+        self._paths: dict[tuple[Node, bytes], tuple[tuple[int, ...], Node]] = {}
 
     @classmethod
     def from_gguf(
@@ -247,29 +258,11 @@ class Vocabulary:
         kept: list[int] = order[~apart[order]].tolist()
         return kept
 
-    @cached_property
-    def trie(self) -> TokenTrie:
-        """The ordinary tokens as a trie."""
-        ids = self.ordinary
-        return TokenTrie([self.tokens[i] for i in ids], ids)
-
-    @cached_property
-    def forest(self) -> Forest:
-        """The nodes of the trie, and of what is left of tokens behind loops."""
-        return Forest(self.trie)
-
-    @cached_property
-    def slices(self) -> Slices:
-        """What the tokens do inside loops, as far as has been asked."""
-        return Slices(self.forest, self.words)
-
     def trim(self) -> None:
         """Forget slices, ways and nodes if they have become many. Nodes are numbered anew then,
         and `generation` is another one."""
         if len(self.forest) > MAX_NODES or self.slices.size > MAX_SLICE_BYTES:
-            self._paths.clear()
-            self.forest = Forest(self.trie)
-            self.slices = Slices(self.forest, self.words)
+            self._begin()
             self.generation += 1
 
     def path(self, node: Node, text: bytes) -> tuple[tuple[int, ...], Node]:
@@ -294,11 +287,6 @@ class Vocabulary:
                     break
             found = self._paths[key] = (ids, node)
         return found
-
-    @cached_property
-    def longest(self) -> int:
-        """Bytes of the longest ordinary token."""
-        return max((len(self.tokens[i]) for i in self.ordinary), default=0)
 
     @cached_property
     def digest(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...compiler.errors import TargetError
+from ...compiler.findings import RELAX_HINT
 from ...compiler.grammar import (
     Choice,
     Distinct,
@@ -83,5 +84,5 @@ def _remembers(what: str, origin: Origin) -> TargetError:
         "unsupported-feature",
         f"{what}, and GBNF cannot",
         origin,
-        'compile with on_unsupported="relax" drops it, and checks it after parsing',
+        RELAX_HINT,
     )

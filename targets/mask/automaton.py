@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 
 from ...compiler.automaton.core import TOKEN_BASE, Core
 from ...compiler.automaton.fronts import Fronts, Loop
+from ...compiler.automaton.machine_loops import ByteSet
 from ...compiler.errors import LimitExceeded
 from ...compiler.grammar import Grammar
 from ...compiler.vocabulary.vocabulary import Vocabulary
 from .advance import advance
+from .bitmask import allow
 from .distinct import MemoryRows
 from .matcher import Matcher
 from .states import DEAD, ENDED
@@ -64,8 +66,7 @@ class MaskAutomaton:
         self._cell_rows: dict[int, Row] = {}
         self._row_bytes = 0
         self._end_row = np.zeros(vocabulary.words, dtype=np.uint32)
-        for token in vocabulary.eos_ids:
-            self._end_row[token >> 5] |= np.uint32(1 << (token & 31))
+        allow(self._end_row, vocabulary.eos_ids)
         self._eos = frozenset(vocabulary.eos_ids)
         self._special = vocabulary.special_ids - frozenset(vocabulary.padding_ids)
         self._padding = vocabulary.padding_ids
@@ -193,7 +194,7 @@ class MaskAutomaton:
         if token in self._eos and self.may_end(state):
             return ENDED
         if token in self._special:
-            return self._intern(self.fronts.step(cells, TOKEN_BASE + token))
+            return self._intern(self.core.step(cells, TOKEN_BASE + token))
         if token in self._eos:
             return DEAD
         return self.read(state, self.vocabulary.tokens[token])
@@ -209,7 +210,7 @@ class MaskAutomaton:
     def reads(self, cell: int, token: int) -> bool:
         """Can a token be read from one continuation?"""
         if token in self._special:
-            return bool(self.fronts.step((cell,), TOKEN_BASE + token))
+            return bool(self.core.step((cell,), TOKEN_BASE + token))
         data = self.vocabulary.tokens[token]
         return bool(data and advance(self.core, self.fronts, self._walker, (cell,), data))
 
@@ -225,9 +226,7 @@ class MaskAutomaton:
         if state == ENDED:
             return []
         with self._lock:
-            found = 0
-            for cell in self._configs[state]:
-                found |= self.fronts.firsts(cell)
+            found = self._firsts(self._configs[state])
         return [byte for byte in range(256) if found >> byte & 1]
 
     def forced(self, state: int) -> bytes:
@@ -241,12 +240,17 @@ class MaskAutomaton:
             while len(out) < 65_536:
                 if any(fronts.ends(cell) or fronts.specials(cell) for cell in cells):
                     break
-                found = 0
-                for cell in cells:
-                    found |= fronts.firsts(cell)
+                found = self._firsts(cells)
                 if found & (found - 1) or not found:
                     break
                 byte = found.bit_length() - 1
                 out.append(byte)
-                cells = fronts.step(cells, byte)
+                cells = self.core.step(cells, byte)
         return bytes(out)
+
+    def _firsts(self, cells: tuple[int, ...]) -> ByteSet:
+        """The bytes of ordinary text that may come next."""
+        found = 0
+        for cell in cells:
+            found |= self.fronts.firsts(cell)
+        return found

@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+_MANY: Final = 16
+"""Ids from which on setting bits one by one is slower than all at once."""
+
+_BITS: Final = np.uint32(1) << np.arange(32, dtype=np.uint32)
 
 
 def get_bitmask_shape(batch_size: int, vocab_size: int) -> tuple[int, int]:
@@ -27,6 +32,26 @@ def allocate_token_bitmask(batch_size: int, vocab_size: int) -> NDArray[np.int32
 def reset_token_bitmask(bitmask: Any) -> None:
     """Allow everything again; numpy or a CPU torch tensor."""
     as_numpy(bitmask).fill(-1)
+
+
+def allow(row: NDArray[np.uint32], ids: Sequence[int]) -> None:
+    """Put ids into a packed mask, in place."""
+    if len(ids) > _MANY:
+        which = np.array(ids)
+        np.bitwise_or.at(row, which >> 5, _BITS[which & 31])
+    else:
+        for token in ids:
+            row[token >> 5] |= _BITS[token & 31]
+
+
+def forbid(row: NDArray[np.uint32], ids: Sequence[int]) -> None:
+    """Take ids out of a packed mask, in place."""
+    if len(ids) > _MANY:
+        which = np.array(ids)
+        np.bitwise_and.at(row, which >> 5, ~_BITS[which & 31])
+    else:
+        for token in ids:
+            row[token >> 5] &= ~_BITS[token & 31]
 
 
 def as_numpy(array: Any) -> NDArray[Any]:

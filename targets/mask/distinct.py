@@ -19,6 +19,7 @@ import numpy as np
 from ...compiler.automaton.core import TOKEN_BASE
 from ...compiler.automaton.remembered import Word
 from ...compiler.vocabulary.trie import ROOT, Forest, Node
+from .bitmask import allow, forbid
 
 if TYPE_CHECKING:
     from .automaton import MaskAutomaton, Row
@@ -80,10 +81,8 @@ class MemoryRows:
         if not wrong and not right:
             return base
         row = base.copy()
-        for token in wrong:
-            row[token >> 5] &= ~np.uint32(1 << (token & 31))
-        for token in right:
-            row[token >> 5] |= np.uint32(1 << (token & 31))
+        forbid(row, wrong)
+        allow(row, right)
         return row
 
     def _beyond(self, cell: int, base: Row) -> list[int]:

@@ -19,6 +19,7 @@ from ...compiler.grammar import Machine
 from ...compiler.vocabulary.loop_table import Place
 from ...compiler.vocabulary.trie import ROOT, Node
 from ...compiler.vocabulary.vocabulary import Vocabulary
+from .bitmask import allow, forbid
 
 if TYPE_CHECKING:
     from .distinct import MemoryRows
@@ -27,11 +28,6 @@ Row = NDArray[np.uint32]
 
 _FEW: Final = 48
 """Tokens below a node up to which single bytes are as good as slices."""
-
-_MANY: Final = 16
-"""Ids from which on setting bits one by one is slower than all at once."""
-
-_BITS: Final = np.uint32(1) << np.arange(32, dtype=np.uint32)
 
 
 class Walker:
@@ -129,11 +125,8 @@ class Walker:
         stack: list[tuple[Node, int]],
     ) -> None:
         """A node below which most tokens go around one loop."""
-        if loop.but is None:
-            self._around(node, cell, loop, masks, ids, stack)
-            return
         # The loop without excluded texts, less the tokens that would leave it behind one.
-        wrong = self._excluded(node, loop)
+        wrong = [] if loop.but is None else self._excluded(node, loop)
         if not wrong:
             self._around(node, cell, loop, masks, ids, stack)
             return
@@ -144,7 +137,7 @@ class Walker:
         for after, here in below:
             self._walk(after, here, others, more)
         row = union(others, more, self.vocabulary.words)
-        clear(row, wrong)
+        forbid(row, wrong)
         masks.append(row)
 
     def but_row(self, loop: Loop, whole: Row) -> Row:
@@ -162,7 +155,7 @@ class Walker:
         if not wrong:
             return whole
         row = whole.copy()
-        clear(row, wrong)
+        forbid(row, wrong)
         return row
 
     def _excluded(self, node: Node, loop: Loop) -> list[int]:
@@ -260,21 +253,12 @@ class Walker:
             place = self.place(loop) if left < enough else None
             if place is not None:
                 # Between two numbers of items that tokens can have, one more makes no difference.
-                left = self._level(loop, place, left)
+                slices = self.vocabulary.slices
+                left = slices.get(ROOT, place.table, place.start, loop.also).level(left)
             left = max(min(left, enough), need)
         if (need, left) == (loop.need, loop.left):
             return cell
         return self.fronts.at(loop, loop.state, need, left)
-
-    def _level(self, loop: Loop, place: Place, left: int) -> int:
-        part = self.vocabulary.slices.get(ROOT, place.table, place.start, loop.also)
-        return part.level(left)
-
-
-def clear(row: Row, ids: list[int]) -> None:
-    """Take ids out of a packed mask."""
-    which = np.array(ids)
-    np.bitwise_and.at(row, which >> 5, ~_BITS[which & 31])
 
 
 def union(masks: list[Row], ids: list[int], words: int) -> Row:
@@ -288,10 +272,5 @@ def union(masks: list[Row], ids: list[int], words: int) -> Row:
             if id(mask) not in done:
                 done.add(id(mask))
                 row |= mask
-    if len(ids) > _MANY:
-        which = np.array(ids)
-        np.bitwise_or.at(row, which >> 5, _BITS[which & 31])
-    else:
-        for token in ids:
-            row[token >> 5] |= _BITS[token & 31]
+    allow(row, ids)
     return row
