@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...compiler.automaton.core import TOKEN_BASE, Core
-from ...compiler.automaton.fronts import Fronts, Loop
+from ...compiler.automaton.fronts import Fronts
 from ...compiler.automaton.machine_loops import ByteSet
 from ...compiler.errors import LimitExceeded
 from ...compiler.grammar import Grammar
@@ -24,10 +24,9 @@ from .advance import advance
 from .bitmask import allow
 from .distinct import MemoryRows
 from .matcher import Matcher
+from .results import NOTHING, Row
 from .states import DEAD, ENDED
 from .walk import Walker
-
-Row = NDArray[np.uint32]
 
 MAX_ROW_BYTES: Final = 512 * 1024 * 1024
 """Rows kept by one automaton; beyond, they are forgotten and made anew."""
@@ -109,16 +108,29 @@ class MaskAutomaton:
     def _make_row(self, state: int) -> Row:
         if state == ENDED:
             return self._end_row
-        rows = [self.cell_row(cell) for cell in self._configs[state]]
-        if len(rows) == 1:
+        results = self._walker.results
+        results.trim(self.vocabulary)
+        parts: list[int] = []
+        apart: tuple[int, ...] = ()
+        rows: list[Row] = []
+        for cell in self._configs[state]:
+            found = self._result(cell)
+            if found is None:
+                rows.append(self.cell_row(cell))
+            else:
+                if found:
+                    parts.append(found)
+                apart += self._walker.apart(cell)
+        if not rows:
+            return self.keep(results.row(results.union(NOTHING, parts), apart))
+        if len(rows) == 1 and not parts and not apart:
             return rows[0]
-        row = np.zeros(self.vocabulary.words, dtype=np.uint32)
-        for part in rows:
-            row |= part
-        self.keep(row)
-        return row
+        row = results.row(results.union(NOTHING, parts), apart).copy()
+        for more in rows:
+            row |= more
+        return self.keep(row)
 
-    def keep(self, row: Row) -> None:
+    def keep(self, row: Row) -> Row:
         """Count a row that will be kept."""
         row.flags.writeable = False
         self._row_bytes += row.nbytes
@@ -127,45 +139,31 @@ class MaskAutomaton:
             self._cell_rows.clear()
             self._walker.forget()
             self._row_bytes = row.nbytes
+        return row
+
+    def _result(self, cell: int) -> int | None:
+        """What one continuation can read; None if remembered texts make it a row of its own."""
+        remembering = self.core.remembering
+        if remembering.in_use and remembering.is_known(cell):
+            return None
+        found = self._walker.result(cell)
+        return found if self._walker.suspects(cell) is None else None
 
     def cell_row(self, cell: int) -> Row:
         """The tokens that one continuation can read, the end included where it may end."""
-        found = self._cell_rows.get(cell)
-        if found is None:
-            found = self._cell_rows[cell] = self._make_cell_row(self._walker.canonical(cell))
-        return found
-
-    def canonical(self, cell: int) -> int:
-        """The continuation whose row is that of `cell`."""
-        return self._walker.canonical(cell)
-
-    def _make_cell_row(self, cell: int) -> Row:
-        found = self._cell_rows.get(cell)
-        if found is not None:
-            return found
-        if self.core.remembering.is_known(cell):
-            row = self._memory.inside_row(cell)
-        elif (loop := self._but(cell)) is not None:
-            whole = self.cell_row(self.fronts.whole(loop))
-            row = self._walker.but_row(loop, whole)
-            if row is not whole:
-                self.keep(row)
-        else:
-            self._memory.begin()
-            row = self._walker.row(cell)
-            suspects = self._memory.suspects
-            if suspects is not None:
-                row = self._memory.corrected(cell, row, suspects)
-            self.keep(row)
-        self._cell_rows[cell] = row
+        row = self._cell_rows.get(cell)
+        if row is None:
+            remembering = self.core.remembering
+            if remembering.in_use and remembering.is_known(cell):
+                row = self._memory.inside_row(cell)
+            else:
+                found = self._walker.result(cell)
+                row = self._walker.results.row(found, self._walker.apart(cell))
+                suspects = self._walker.suspects(cell)
+                if suspects is not None:
+                    row = self._memory.corrected(cell, row, suspects)
+            self._cell_rows[cell] = self.keep(row)
         return row
-
-    def _but(self, cell: int) -> Loop | None:
-        """The loop of a text that may yet become an excluded one, where nothing is remembered."""
-        if self.core.remembering.in_use:
-            return None
-        loop = self.fronts.loop(cell)
-        return None if loop is None or loop.but is None else loop
 
     # Transitions ------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ may differ is stepped through:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -20,9 +21,10 @@ from ...compiler.automaton.core import TOKEN_BASE
 from ...compiler.automaton.remembered import Word
 from ...compiler.vocabulary.trie import ROOT, Forest, Node
 from .bitmask import allow, forbid
+from .results import Row
 
 if TYPE_CHECKING:
-    from .automaton import MaskAutomaton, Row
+    from .automaton import MaskAutomaton
 
 _MAX_EXTRAS: Final = 4096
 
@@ -32,50 +34,38 @@ class MemoryRows:
 
     def __init__(self, automaton: MaskAutomaton) -> None:
         self._automaton = automaton
-        self.suspects: list[int] | None = None
         self._plain: MaskAutomaton | None = None
         self._passed_on: dict[int, tuple[int, ...]] = {}
         self._extras: dict[tuple[int, int], tuple[Row, Row, list[int]]] = {}
 
-    def begin(self) -> None:
-        """A walk begins that has not forgotten anything yet."""
-        self.suspects = None
-
-    def forget(self, node: Node, cell: int) -> int:
-        """The continuation to walk on with below a node of the trie, in place of `cell`."""
-        remembering = self._automaton.core.remembering
-        if self.suspects is None:
-            self.suspects = []
-        for rest in remembering.rests(cell):
-            _along(self._automaton.vocabulary.forest, node, rest, self.suspects)
-        return remembering.forget(cell)
+    def along(self, node: Node, cell: int) -> list[int]:
+        """The tokens below a node that may be wrong if the text of `cell` is forgotten there."""
+        found: list[int] = []
+        for rest in self._automaton.core.remembering.rests(cell):
+            _along(self._automaton.vocabulary.forest, node, rest, found)
+        return found
 
     def inside_row(self, cell: int) -> Row:
         """The row of a place inside a remembered text."""
         automaton = self._automaton
         remembering = automaton.core.remembering
-        forgotten = automaton.canonical(remembering.forget(cell))
+        forgotten = remembering.forget(cell)
         base = automaton.cell_row(forgotten)
-        suspects = list(self._passed_on.get(forgotten, ()))
-        for rest in remembering.rests(cell):
-            _along(automaton.vocabulary.forest, ROOT, rest, suspects)
-        row = self._settle(cell, base, suspects)
-        if row is not base:
-            automaton.keep(row)
-        return row
+        suspects = [*self._passed_on.get(forgotten, ()), *self.along(ROOT, cell)]
+        return self._settle(cell, base, suspects)
 
-    def corrected(self, cell: int, row: Row, suspects: list[int]) -> Row:
+    def corrected(self, cell: int, row: Row, suspects: tuple[int, ...]) -> Row:
         """The row of a place, where `row` was walked with texts forgotten on the way.
 
         Places where the text is unknown anyhow stay as they are: they only serve others, which
         look at the suspects.
         """
         if self._automaton.core.remembering.is_forgotten(cell):
-            self._passed_on[cell] = tuple(dict.fromkeys(suspects))
+            self._passed_on[cell] = suspects
             return row
         return self._settle(cell, row, suspects)
 
-    def _settle(self, cell: int, base: Row, suspects: list[int]) -> Row:
+    def _settle(self, cell: int, base: Row, suspects: Iterable[int]) -> Row:
         wrong = [t for t in dict.fromkeys(suspects) if _has(base, t) and not self._reads(cell, t)]
         right = [t for t in self._beyond(cell, base) if self._reads(cell, t)]
         if not wrong and not right:

@@ -1,33 +1,68 @@
 """Which tokens a continuation can read: vocabulary trie and grammar, walked side by side.
 
-Walked in pieces: a literal down the trie at once, a loop by the vocabulary's slices, and only what
-is left byte by byte. A place in a text that may yet become an excluded one ("any key but these")
-has the mask of the same place without them, less the tokens that would end one.
+A walk goes in steps: what a place itself begins with (a literal down the trie at once, a loop by
+the vocabulary's slices, only what is left byte by byte), and from which nodes on what is behind it
+has to be looked at. A step depends on nothing but the node and the place's own beginnings, its
+*signature*, so all grammars of a vocabulary share it, and what is found as well: a walk through
+places that were met in another grammar is a few look-ups.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ...compiler.automaton.core import TOKEN_BASE, Core
 from ...compiler.automaton.fronts import Fronts, Loop
 from ...compiler.automaton.liveness import searched
+from ...compiler.automaton.machine_loops import ByteSet
 from ...compiler.grammar import Machine
-from ...compiler.vocabulary.loop_table import Place
+from ...compiler.vocabulary.loop_table import LoopTable, Place
 from ...compiler.vocabulary.trie import ROOT, Node
 from ...compiler.vocabulary.vocabulary import Vocabulary
-from .bitmask import allow, forbid
+from .results import Results, Row, Signature, Step
 
 if TYPE_CHECKING:
     from .distinct import MemoryRows
 
-Row = NDArray[np.uint32]
-
 _FEW: Final = 48
-"""Tokens below a node up to which single bytes are as good as slices."""
+"""Tokens below a node up to which remembered texts are not forgotten."""
+
+
+class Around(NamedTuple):
+    """All of a loop that a step depends on.
+
+    behind: the bytes that what is behind the loop can begin with.
+    excluded: what is left of the texts that the loop must not have been when it is left.
+    The others as in :class:`~...compiler.automaton.fronts.Loop` and
+    :class:`~...compiler.vocabulary.loop_table.Place`; no greater counts than tokens can reach.
+    """
+
+    table: LoopTable
+    start: int
+    need: int
+    left: int | None
+    around: ByteSet
+    also: ByteSet
+    behind: ByteSet
+    excluded: tuple[bytes, ...]
+
+
+class Sign(NamedTuple):
+    """What a place begins with: literals, loops, and ranges of bytes."""
+
+    rests: tuple[bytes, ...]
+    loops: tuple[Around, ...]
+    ranges: tuple[tuple[int, int], ...]
+
+
+class Local(NamedTuple):
+    """What a place begins with, its number, and the places behind."""
+
+    signature: Signature
+    sign: Sign | None
+    tails: tuple[int, ...]
 
 
 class Walker:
@@ -39,190 +74,173 @@ class Walker:
         self.core, self.fronts, self.vocabulary = core, fronts, vocabulary
         self._memory = memory
         self._places: dict[tuple[int, int], Place | None] = {}
-        self._exits: dict[tuple[Node, int], tuple[tuple[Row, ...], tuple[int, ...]]] = {}
-        self._generation = vocabulary.generation
+        self.results = Results.of(vocabulary)
+        self._generation = self.results.generation
+        self._locals: dict[int, Local] = {}
+        self._found: dict[tuple[Node, int], int] = {}
+        # Where remembered texts were forgotten on the way: the tokens to be looked at.
+        self._suspects: dict[tuple[Node, int], tuple[int, ...]] = {}
 
     def forget(self) -> None:
-        """Drop the rows kept."""
-        self._exits.clear()
+        """Drop what was found."""
+        self._locals.clear()
+        self._found.clear()
+        self._suspects.clear()
 
-    def row(self, cell: int) -> Row:
-        """The packed mask of what a continuation can read, its end included."""
-        masks: list[Row] = []
-        ids: list[int] = []
-        self.vocabulary.trim()
-        if self._generation != self.vocabulary.generation:
-            self._generation = self.vocabulary.generation
-            self._exits.clear()
-        self._walk(ROOT, cell, masks, ids)
+    def result(self, cell: int) -> int:
+        """The result of all that a continuation can read, special and end tokens apart."""
+        if self._generation != self.results.generation:
+            self._generation = self.results.generation
+            self.forget()
+        return self._walk(ROOT, cell)
+
+    def suspects(self, cell: int) -> tuple[int, ...] | None:
+        """The tokens that may be wrong in the result, if remembered texts were forgotten; others
+        may be missing then."""
+        return self._suspects.get((ROOT, cell))
+
+    def apart(self, cell: int) -> tuple[int, ...]:
+        """The special and end tokens that may come next."""
+        ids: tuple[int, ...] = ()
         if self.core.specials:
-            ids += self.fronts.specials(cell)
+            ids = tuple(self.fronts.specials(cell))
         if self.fronts.ends(cell):
             ids += self.vocabulary.eos_ids
-        return union(masks, ids, self.vocabulary.words)
+        return ids
 
     # The walk ---------------------------------------------------------------------------------
 
-    def _walk(self, root: Node, cell: int, masks: list[Row], ids: list[int]) -> None:
-        """Collect the tokens below a trie node that can be read from a continuation."""
-        fronts, front_of, path = self.fronts.known, self.fronts.front, self.vocabulary.path
-        leads_of, size = self.vocabulary.forest.leads, self.vocabulary.forest.size
-        remembering = self.core.remembering
-        stack = [(root, cell)]
-        seen: set[tuple[Node, int]] = set()
+    def _walk(self, root: Node, start: int) -> int:
+        """The result of the tokens below a trie node that can be read from a continuation."""
+        done, steps, locals_ = self._found, self.results.steps, self._locals
+        union = self.results.union
+        first = (root, start)
+        known = done.get(first)
+        if known is not None:
+            return known
+        stack = [first]
         while stack:
-            pair = stack.pop()
-            if pair in seen:
+            pair = stack[-1]
+            if pair in done:
+                stack.pop()
                 continue
-            seen.add(pair)
-            node, here = pair
-            if remembering.in_use and size[node] > _FEW and remembering.is_known(here):
-                here = self._memory.forget(node, here)
-            front = fronts.get(here) or front_of(here)
-            leads = leads_of(node)
-            for rest, _, _, tail in front.literals:
-                if leads >> rest[0] & 1:
-                    found, end = path(node, rest)
-                    if found:
-                        ids += found
-                    if end:
-                        stack.append((end, tail))
-            for loop in front.loops:
-                if leads & loop.around:
-                    self._loop(node, here, loop, masks, ids, stack)
-            if front.arcs:
-                self._arcs(node, front.arcs, ids, stack)
+            node, cell = pair
+            if self.core.remembering.in_use:
+                other = self._forgotten(node, cell)
+                if other is not None:
+                    if other not in done:
+                        stack.append(other)
+                        continue
+                    done[pair] = done[other]
+                    self._tell(pair, [other], tuple(self._memory.along(node, cell)))
+                    stack.pop()
+                    continue
+            local = locals_.get(cell)
+            if local is None:
+                local = locals_[cell] = self._local(cell)
+            key = (node, local.signature)
+            step = steps.get(key)
+            if step is None:
+                step = steps[key] = self._step(node, local)
+            if not step.ways and not step.less:
+                done[pair] = step.own
+                stack.pop()
+                continue
+            tails = local.tails
+            below = [(sub, tails[way]) for way, sub in step.ways]
+            for part, _ in step.less:
+                below += [(sub, tails[way]) for way, sub in part.ways]
+            wanted = [p for p in below if p not in done]
+            if wanted:
+                stack += wanted
+                continue
+            parts = [r for way, sub in step.ways if (r := done[sub, tails[way]])]
+            for part, wrong in step.less:
+                inner = [r for way, sub in part.ways if (r := done[sub, tails[way]])]
+                less = self.results.less(union(part.own, inner), wrong)
+                if less:
+                    parts.append(less)
+            done[pair] = union(step.own, parts)
+            if self._suspects:
+                self._tell(pair, below)
+            stack.pop()
+        return done[first]
 
-    def _arcs(
+    def _forgotten(self, node: Node, cell: int) -> tuple[Node, int] | None:
+        """Where to walk on instead: many tokens are not told apart by a remembered text."""
+        if self.vocabulary.forest.size[node] > _FEW and self.core.remembering.is_known(cell):
+            return node, self.core.remembering.forget(cell)
+        return None
+
+    def _tell(
         self,
-        node: Node,
-        arcs: tuple[tuple[int, int, int], ...],
-        ids: list[int],
-        stack: list[tuple[Node, int]],
+        pair: tuple[Node, int],
+        below: list[tuple[Node, int]],
+        own: tuple[int, ...] | None = None,
     ) -> None:
-        forest, read = self.vocabulary.forest, self.core.read
-        leads = forest.leads(node)
+        """Pass on what was forgotten below."""
+        told = [self._suspects[part] for part in below if part in self._suspects]
+        if own is not None:
+            told.append(own)
+        if told:
+            self._suspects[pair] = tuple(dict.fromkeys(chain.from_iterable(told)))
+
+    # Places -----------------------------------------------------------------------------------
+
+    def _local(self, cell: int) -> Local:
+        """What a place begins with."""
+        literals, loops, arcs, _ = self.fronts.known.get(cell) or self.fronts.front(cell)
+        if len(literals) == 1 and not loops and not arcs:
+            return Local(literals[0].rest, None, (literals[0].tail,))
+        tails = [literal.tail for literal in literals]
+        around: list[Around] = []
+        for loop in loops:
+            place = self.place(loop)
+            if place is None:
+                arcs += tuple((a.low, a.high, a.target) for a in self.core.expand(cell).arcs)
+            else:
+                around.append(self._around(loop, place))
+                tails.append(loop.tail)
+        if arcs:
+            arcs = self._settled(arcs)
+            tails += [target for _, _, target in arcs]
+        rests = tuple([literal.rest for literal in literals])
+        sign = Sign(rests, tuple(around), tuple([(low, high) for low, high, _ in arcs]))
+        return Local(self.results.signature(sign), sign, tuple(tails))
+
+    def _around(self, loop: Loop, place: Place) -> Around:
+        excluded: tuple[bytes, ...] = ()
+        if loop.but is not None:
+            index, node = loop.but
+            excluded = self.core.exclusion(index).rests(node)
+        need, left = loop.need, loop.left
+        if need or left is not None:
+            enough = self._enough(loop)
+            need = min(need, enough)
+            left = None if left is None else max(min(left, enough), need)
+        behind = self.fronts.firsts(loop.tail)
+        table, start, _ = place
+        return Around(table, start, need, left, loop.around, loop.also, behind, excluded)
+
+    def _enough(self, loop: Loop) -> int:
+        """A count that no token can tell from greater ones: it completes an item a byte at most."""
+        enough = self.vocabulary.longest + 2
+        if isinstance(loop.body, Machine):
+            enough += searched(loop.body).farthest
+        return enough
+
+    def _settled(self, arcs: tuple[tuple[int, int, int], ...]) -> tuple[tuple[int, int, int], ...]:
+        """Arcs of bytes alone; where the target waits for its byte, byte by byte."""
+        found: list[tuple[int, int, int]] = []
+        waits, read = self.core.is_pending, self.core.read
         for low, high, target in arcs:
             if high >= TOKEN_BASE:
                 continue
-            here = leads >> low & (1 << (high - low + 1)) - 1
-            while here:
-                bit = here & -here
-                here ^= bit
-                byte = low + bit.bit_length() - 1
-                child = forest.children(node)[byte]
-                ids += forest.ids[child]
-                if forest.size[child]:
-                    stack.append((child, read(target, byte)))
-
-    def _loop(
-        self,
-        node: Node,
-        cell: int,
-        loop: Loop,
-        masks: list[Row],
-        ids: list[int],
-        stack: list[tuple[Node, int]],
-    ) -> None:
-        """A node below which most tokens go around one loop."""
-        # The loop without excluded texts, less the tokens that would leave it behind one.
-        wrong = [] if loop.but is None else self._excluded(node, loop)
-        if not wrong:
-            self._around(node, cell, loop, masks, ids, stack)
-            return
-        others: list[Row] = []
-        more: list[int] = []
-        below: list[tuple[Node, int]] = []
-        self._around(node, cell, loop, others, more, below)
-        for after, here in below:
-            self._walk(after, here, others, more)
-        row = union(others, more, self.vocabulary.words)
-        forbid(row, wrong)
-        masks.append(row)
-
-    def but_row(self, loop: Loop, whole: Row) -> Row:
-        """The row of a place in a text that may yet become an excluded one.
-
-        Args:
-            whole: the row of the same place without excluded texts (:meth:`Fronts.whole`).
-        """
-        wrong = self._excluded(ROOT, loop)
-        if loop.closed:
-            # The text cannot end here.
-            wrong += self._leaving(ROOT, loop)
-            wrong += self.vocabulary.eos_ids
-            wrong += self.fronts.specials(loop.tail)
-        if not wrong:
-            return whole
-        row = whole.copy()
-        forbid(row, wrong)
-        return row
-
-    def _excluded(self, node: Node, loop: Loop) -> list[int]:
-        """The tokens below a node that hold the rest of an excluded text and what may follow it."""
-        assert loop.but is not None
-        index, place = loop.but
-        found: list[int] = []
-        for rest in self.core.exclusion(index).rests(place):
-            _, end = self.vocabulary.path(node, rest)
-            if end:
-                found += self._leaving(end, loop)
-        return found
-
-    def _leaving(self, node: Node, loop: Loop) -> list[int]:
-        """The tokens below a node that leave the loop there."""
-        forest = self.vocabulary.forest
-        found: list[int] = []
-        behind = self.fronts.firsts(loop.tail) & forest.leads(node)
-        while behind:
-            low = behind & -behind
-            behind ^= low
-            child = forest.children(node)[low.bit_length() - 1]
-            found += forest.ids[child]
-            found += forest.below(child)
-        return found
-
-    def _around(
-        self,
-        node: Node,
-        cell: int,
-        loop: Loop,
-        masks: list[Row],
-        ids: list[int],
-        stack: list[tuple[Node, int]],
-    ) -> None:
-        """What goes on in a loop, and leaves it after a while."""
-        place = self.place(loop)
-        if place is None:
-            self._arcs(node, self._byte_arcs(cell), ids, stack)
-            return
-        table, start, _ = place
-        slices = self.vocabulary.slices
-        part = slices.get(node, table, start, loop.also)
-        left = loop.left
-        part.add(left, masks, ids)
-        behind = self.fronts.firsts(loop.tail) & part.leads
-        while behind:
-            low = behind & -behind
-            behind ^= low
-            rests = part.exits(low.bit_length() - 1, loop.need, left)
-            if rests is not None:
-                if self.core.remembering.in_use:
-                    # What was forgotten on the way has to be told each time.
-                    self._walk(rests, loop.tail, masks, ids)
-                    continue
-                key = (rests, loop.tail)
-                done = self._exits.get(key)
-                if done is None:
-                    others: list[Row] = []
-                    more: list[int] = []
-                    self._walk(rests, loop.tail, others, more)
-                    done = self._exits[key] = (tuple(others), tuple(more))
-                masks += done[0]
-                ids += done[1]
-
-    def _byte_arcs(self, cell: int) -> tuple[tuple[int, int, int], ...]:
-        return tuple((a.low, a.high, a.target) for a in self.core.expand(cell).arcs)
+            if waits(target):
+                found += [(byte, byte, read(target, byte)) for byte in range(low, high + 1)]
+            else:
+                found.append((low, high, target))
+        return tuple(found)
 
     def place(self, loop: Loop) -> Place | None:
         """The loop's byte automaton, made once a vocabulary."""
@@ -236,41 +254,85 @@ class Walker:
                 self._places[key] = Place(table, loop.state, (0,))
         return self._places[key]
 
-    def canonical(self, cell: int) -> int:
-        """The same continuation where a count is so large that no token can tell."""
-        loop = self.fronts.loop(cell)
-        if loop is None or (loop.left is None and not loop.need):
-            return cell
-        if loop.state and not isinstance(loop.body, Machine):
-            # Inside an item: there are few such places.
-            return cell
-        # A token completes an item a byte at most.
-        enough = self.vocabulary.longest + 2
-        need, left = min(loop.need, enough), loop.left
-        if left is not None:
-            if isinstance(loop.body, Machine):
-                enough += searched(loop.body).farthest
-            place = self.place(loop) if left < enough else None
-            if place is not None:
-                # Between two numbers of items that tokens can have, one more makes no difference.
-                slices = self.vocabulary.slices
-                left = slices.get(ROOT, place.table, place.start, loop.also).level(left)
-            left = max(min(left, enough), need)
-        if (need, left) == (loop.need, loop.left):
-            return cell
-        return self.fronts.at(loop, loop.state, need, left)
+    # Steps ------------------------------------------------------------------------------------
+
+    def _step(self, node: Node, local: Local) -> Step:
+        """What is found from a node in a place, as far as the place itself tells."""
+        path, forest = self.vocabulary.path, self.vocabulary.forest
+        if isinstance(local.signature, bytes):
+            found, end = path(node, local.signature)
+            return Step(self.results.leaf([], found), ((0, end),) if end else ())
+        assert local.sign is not None
+        masks: list[Row] = []
+        ids: list[int] = []
+        ways: list[tuple[int, Node]] = []
+        less: list[tuple[Step, tuple[int, ...]]] = []
+        leads = forest.leads(node)
+        rests, loops, ranges = local.sign
+        way = 0
+        for rest in rests:
+            if leads >> rest[0] & 1:
+                found, end = path(node, rest)
+                ids += found
+                if end:
+                    ways.append((way, end))
+            way += 1
+        for loop in loops:
+            if leads & loop.around:
+                wrong = self._excluded(node, loop) if loop.excluded else ()
+                if wrong:
+                    others: list[Row] = []
+                    more: list[int] = []
+                    below: list[tuple[int, Node]] = []
+                    self._inside(node, loop, way, others, more, below)
+                    less.append((Step(self.results.leaf(others, more), tuple(below)), wrong))
+                else:
+                    self._inside(node, loop, way, masks, ids, ways)
+            way += 1
+        for low, high in ranges:
+            for byte in _bytes(leads >> low & (1 << (high - low + 1)) - 1):
+                child = forest.children(node)[low + byte]
+                ids += forest.ids[child]
+                if forest.size[child]:
+                    ways.append((way, child))
+            way += 1
+        return Step(self.results.leaf(masks, ids), tuple(ways), tuple(less))
+
+    def _inside(
+        self,
+        node: Node,
+        loop: Around,
+        way: int,
+        masks: list[Row],
+        ids: list[int],
+        ways: list[tuple[int, Node]],
+    ) -> None:
+        """The tokens below a node that go on in a loop, and those that leave it after a while."""
+        part = self.vocabulary.slices.get(node, loop.table, loop.start, loop.also)
+        part.add(loop.left, masks, ids)
+        for byte in _bytes(loop.behind & part.leads):
+            rests = part.exits(byte, loop.need, loop.left)
+            if rests is not None:
+                ways.append((way, rests))
+
+    def _excluded(self, node: Node, loop: Around) -> tuple[int, ...]:
+        """The tokens below a node that hold the rest of an excluded text and what may follow it."""
+        forest = self.vocabulary.forest
+        found: list[int] = []
+        for rest in loop.excluded:
+            _, end = self.vocabulary.path(node, rest)
+            if not end:
+                continue
+            for byte in _bytes(loop.behind & forest.leads(end)):
+                child = forest.children(end)[byte]
+                found += forest.ids[child]
+                found += forest.below(child)
+        return tuple(found)
 
 
-def union(masks: list[Row], ids: list[int], words: int) -> Row:
-    """Masks and ids as one packed mask, a new one."""
-    if not masks:
-        row = np.zeros(words, dtype=np.uint32)
-    else:
-        row = masks[0].copy()
-        done = {id(masks[0])}
-        for mask in masks:
-            if id(mask) not in done:
-                done.add(id(mask))
-                row |= mask
-    allow(row, ids)
-    return row
+def _bytes(found: ByteSet) -> Iterator[int]:
+    """The members of a set of bits, ascending."""
+    while found:
+        bit = found & -found
+        found ^= bit
+        yield bit.bit_length() - 1

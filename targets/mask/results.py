@@ -1,0 +1,223 @@
+"""What walks find, shared by all the automata of a vocabulary.
+
+A *result* is a set of tokens, interned to a number: tokens in packed masks and by id, the union of
+other results, or a result less some tokens. Places of any grammars from which the same was found in
+the same way have one result, and one packed row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Final, NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...compiler.vocabulary.trie import Node
+from ...compiler.vocabulary.vocabulary import Vocabulary
+from .bitmask import allow, forbid
+
+Row = NDArray[np.uint32]
+
+Signature: TypeAlias = bytes | int
+"""What a place begins with, whatever is behind: the rest of a literal, or a number for all else."""
+
+NOTHING: Final = 0
+"""The result without tokens."""
+
+MAX_RESULTS: Final = 500_000
+"""Results and steps beyond which they are forgotten."""
+
+MAX_ROW_BYTES: Final = 256 * 1024 * 1024
+"""Rows that a vocabulary keeps; automata keep those that they use."""
+
+
+class Step(NamedTuple):
+    """What is found from a node of the trie in a place, as far as the place itself tells.
+
+    own: the result of the tokens that end in it.
+    ways: what is left to look at: the number of what is behind, and the node from which on.
+    less: parts from which tokens are taken away: such a step, and the tokens.
+    """
+
+    own: int
+    ways: tuple[tuple[int, Node], ...]
+    less: tuple[tuple[Step, tuple[int, ...]], ...] = ()
+
+
+class _Leaf(NamedTuple):
+    masks: tuple[Row, ...]
+    ids: tuple[int, ...]
+
+
+class _Union(NamedTuple):
+    parts: tuple[int, ...]
+
+
+class _Less(NamedTuple):
+    whole: int
+    ids: tuple[int, ...]
+
+
+class Results:
+    """The results of one vocabulary; used under the vocabulary's lock.
+
+    Attributes:
+        steps: by node and signature.
+        generation: another one once results were forgotten, so that numbers of before mean
+            nothing.
+    """
+
+    _known: WeakKeyDictionary[Vocabulary, Results] = WeakKeyDictionary()
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._words = vocabulary.words
+        self.generation = 0
+        self._nodes = vocabulary.generation
+        self._signatures: dict[Hashable, int] = {}
+        self._begin()
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary) -> Results:
+        """The results of a vocabulary."""
+        found = cls._known.get(vocabulary)
+        if found is None:
+            found = cls._known[vocabulary] = cls(vocabulary)
+        return found
+
+    def _begin(self) -> None:
+        self.steps: dict[tuple[Node, Signature], Step] = {}
+        self._parts: list[_Leaf | _Union | _Less] = [_Leaf((), ())]
+        self._numbers: dict[Hashable, int] = {(): NOTHING}
+        self._flat: dict[int, _Leaf] = {}
+        self._rows: dict[tuple[int, tuple[int, ...]], Row] = {}
+        self._row_bytes = 0
+
+    def trim(self, vocabulary: Vocabulary) -> None:
+        """Forget everything if it has become much, or nodes were numbered anew. Between rows only:
+        numbers of results mean nothing then."""
+        vocabulary.trim()
+        if (
+            self._nodes != vocabulary.generation
+            or len(self._parts) + len(self.steps) > MAX_RESULTS
+            or len(self._signatures) > MAX_RESULTS
+        ):
+            self._nodes = vocabulary.generation
+            self.generation += 1
+            self._signatures.clear()
+            self._begin()
+
+    def signature(self, sign: Hashable) -> int:
+        """The number of what a place begins with."""
+        return self._signatures.setdefault(sign, len(self._signatures))
+
+    # Results ----------------------------------------------------------------------------------
+
+    def leaf(self, masks: list[Row], ids: list[int] | tuple[int, ...]) -> int:
+        """The result of masks and ids. Masks are told apart by identity and kept."""
+        if not masks:
+            if not ids:
+                return NOTHING
+            key: Hashable = tuple(ids)
+        else:
+            key = (tuple(map(id, masks)), tuple(ids))
+        found = self._numbers.get(key)
+        if found is None:
+            found = self._add(key, _Leaf(tuple(masks), tuple(ids)))
+        return found
+
+    def union(self, own: int, parts: list[int]) -> int:
+        """The union of a result and others, none of which is NOTHING."""
+        if not parts:
+            return own
+        if own:
+            parts.append(own)
+        if len(parts) == 1:
+            return parts[0]
+        key = frozenset(parts)
+        if len(key) == 1:
+            return parts[0]
+        found = self._numbers.get(key)
+        if found is None:
+            found = self._add(key, _Union(tuple(key)))
+        return found
+
+    def less(self, whole: int, ids: tuple[int, ...]) -> int:
+        """A result without some tokens."""
+        if not whole or not ids:
+            return whole
+        key = ("less", whole, ids)
+        found = self._numbers.get(key)
+        if found is None:
+            found = self._add(key, _Less(whole, ids))
+        return found
+
+    def _add(self, key: Hashable, part: _Leaf | _Union | _Less) -> int:
+        found = self._numbers[key] = len(self._parts)
+        self._parts.append(part)
+        return found
+
+    # Rows -------------------------------------------------------------------------------------
+
+    def row(self, result: int, ids: tuple[int, ...] = ()) -> Row:
+        """The packed mask of a result and more ids: uint32[words], shared, read-only."""
+        key = (result, ids)
+        found = self._rows.get(key)
+        if found is None:
+            masks, own = self._flatten(result)
+            found = _pack(masks, own + ids, self._words)
+            found.flags.writeable = False
+            self._row_bytes += found.nbytes
+            if self._row_bytes > MAX_ROW_BYTES:
+                self._rows.clear()
+                self._row_bytes = found.nbytes
+            self._rows[key] = found
+        return found
+
+    def _flatten(self, result: int) -> _Leaf:
+        """Masks and ids whose union is the result."""
+        part = self._parts[result]
+        if isinstance(part, _Leaf):
+            return part
+        found = self._flat.get(result)
+        if found is not None:
+            return found
+        if isinstance(part, _Less):
+            row = self.row(part.whole).copy()
+            forbid(row, part.ids)
+            found = _Leaf((row,), ())
+        else:
+            masks: dict[int, Row] = {}
+            ids: set[int] = set()
+            todo = list(part.parts)
+            seen = set(todo)
+            while todo:
+                here = todo.pop()
+                inner = self._parts[here]
+                if isinstance(inner, _Union) and here not in self._flat:
+                    more = [p for p in inner.parts if p not in seen]
+                    seen.update(more)
+                    todo += more
+                    continue
+                leaf = self._flatten(here)
+                for mask in leaf.masks:
+                    masks[id(mask)] = mask
+                ids.update(leaf.ids)
+            found = _Leaf(tuple(masks.values()), tuple(ids))
+        self._flat[result] = found
+        return found
+
+
+def _pack(masks: tuple[Row, ...], ids: tuple[int, ...], words: int) -> Row:
+    """Masks and ids as one packed mask, a new one."""
+    if not masks:
+        row = np.zeros(words, dtype=np.uint32)
+    elif len(masks) == 1:
+        row = masks[0].copy()
+    else:
+        row = masks[0] | masks[1]
+        for mask in masks[2:]:
+            row |= mask
+    allow(row, ids)
+    return row
