@@ -9,11 +9,22 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from ..grammar import Chars, Distinct, Expr, Literal, Machine, Members, RuleRef, Token, children
+from ..grammar import (
+    Chars,
+    Distinct,
+    Expr,
+    Literal,
+    Machine,
+    Members,
+    RuleRef,
+    Sequence,
+    Token,
+    children,
+)
 from .cells import BUT, BYTES, END, EXPR, MEMBER, MEMBERS, REGULAR, REPEAT
 from .core import TOKEN_BASE, Arc, Core, Event, Pending
 from .distinct import INSIDE
-from .items import ItemStates
+from .items import ItemStates, Rows, plain_rows
 from .machine_loops import ByteSet, is_uniform, leaving_firsts, state_firsts, wide
 
 _WIDE: Final = 4
@@ -96,6 +107,7 @@ class Fronts:
         self._around: dict[int, ByteSet] = {}
         self._bodies: dict[int, Expr | None] = {}
         self._item_states: dict[int, ItemStates] = {}
+        self._item_rows: dict[int, Rows] = {}
         self._complex: list[int] = []
 
     def front(self, cell: int) -> Front:
@@ -107,10 +119,24 @@ class Fronts:
 
     def _front(self, cell: int) -> Front:
         core = self.core
-        # Most places are in the middle of a literal, or before one.
-        literal = self._literal(cell)
-        if literal is not None:
-            return Front((literal,), (), (), False)
+        head, tail = core.parts(cell)
+        kind = head[0]
+        # Most places are in the middle of a literal, before one, or in a loop.
+        if kind == BYTES:
+            _, data, at = head
+            return Front((LiteralFront(data[at:], data, at, core.settled(tail)),), (), (), False)
+        if kind == REPEAT:
+            loop = self.loop(cell)
+            if loop is not None:
+                return self._loop_front(loop)
+        elif kind == EXPR:
+            expr = core.exprs[head[1]]
+            if type(expr) is Literal:
+                literal = self._literal(cell)
+                if literal is not None:
+                    return Front((literal,), (), (), False)
+            elif type(expr) is Sequence and expr.items and not self._complex:
+                return self.front(core.sequence(head[1], 0, tail))
         literals: list[LiteralFront] = []
         loops: list[Loop] = []
         plain: list[tuple[int, int, int]] = []
@@ -158,6 +184,17 @@ class Fronts:
             tuple(plain if len(plain) < 2 else dict.fromkeys(plain)),
             final,
         )
+
+    def _loop_front(self, loop: Loop) -> Front:
+        """What a loop begins with, and what is behind it where it may be left at once."""
+        if not free(loop):
+            return Front((), (loop,), (), False)
+        literals, loops, arcs, final = self.front(loop.tail)
+        if loops:
+            loops = tuple({_place(each): each for each in (loop, *loops)}.values())
+        else:
+            loops = (loop,)
+        return Front(literals, loops, arcs, final)
 
     def _literal(self, cell: int) -> LiteralFront | None:
         """The literal that a continuation is before or in the middle of."""
@@ -261,22 +298,27 @@ class Fronts:
         item = self.core.exprs[index]
         while isinstance(item, RuleRef):
             item = self.core.rules[item.name]
-        if not _characters(item, self.core):
-            return None
         refers = _refers(item)
         if refers and self._item_firsts(index).bit_count() < _FIRSTS:
             # Members of an array or an object, which have more to them than characters.
             return None
-        states = self._item_states[index] = ItemStates(self.core, index, self._longest)
-        if not states.usable:
+        if not _characters(item, self.core):
             return None
+        if refers:
+            states = self._item_states[index] = ItemStates(self.core, index, self._longest)
+            rows = states.rows if states.usable else None
+        else:
+            rows = plain_rows(self.core, index, item, self._longest)
+        if rows is None:
+            return None
+        self._item_rows[index] = rows
         if refers:
             self._complex.append(index)
         return item
 
-    def items(self, number: int) -> ItemStates:
-        """The places inside the item of a loop, by the loop's number."""
-        return self._item_states[number]
+    def item_rows(self, number: int) -> Rows:
+        """The byte automaton of the item of a loop, by the loop's number."""
+        return self._item_rows[number]
 
     def _inside_item(self, cell: int) -> Loop | None:
         """The loop whose item the continuation is inside of."""

@@ -7,8 +7,9 @@ A place inside a unit is a state of the unit's automaton, with the repeat behind
 from __future__ import annotations
 
 from array import array
-from typing import Final
+from typing import Final, TypeAlias
 
+from ..grammar import Expr
 from .cells import END, REPEAT, Head
 from .core import Core
 
@@ -21,6 +22,35 @@ _DEEPEST: Final = 12
 NONE: Final = -1
 NO_ROW: Final = array("h", [NONE]) * 256
 """No byte leads anywhere."""
+
+
+Rows: TypeAlias = "list[array[int]]"
+"""For each place inside an item where each byte leads, NONE if nowhere; 0: it is complete."""
+
+_MOST_KNOWN: Final = 256
+
+_known: dict[tuple[int, int], tuple[Expr, Rows | None]] = {}
+
+
+def plain_rows(core: Core, index: int, item: Expr, longest: int) -> Rows | None:
+    """The byte automaton of an item that refers to no rules; None if it cannot be treated as a
+    whole.
+
+    Kept, as the characters of a notation's strings are one expression in all grammars.
+
+    Args:
+        core, index, longest: as of :class:`ItemStates`; `item` is the expression.
+    """
+    key = (id(item), longest)
+    found = _known.get(key)
+    if found is None:
+        states = ItemStates(core, index, longest)
+        # The expression is kept alive, so that its identity stays its own.
+        found = item, states.rows if states.usable else None
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[key] = found
+    return found[1]
 
 
 class ItemStates:
@@ -41,7 +71,7 @@ class ItemStates:
         self._core = core
         self._index = index
         self._longest = longest
-        self.rows: list[array[int]] = []
+        self.rows: Rows = []
         self._number: dict[tuple[int, ...], int] = {}
         start = core.continuation(core.exprs[index])
         self.usable = self._explore((self._canonical(start),))

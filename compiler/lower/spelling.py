@@ -112,6 +112,7 @@ def raw_fits(text: str, following: str, avoid: tuple[str, ...]) -> bool:
     return not following or (text + following).find(following) == len(text)
 
 
+@lru_cache(maxsize=64)
 def character(escape: Escape, quote: str) -> Expr:
     """One character in any spelling the notation has."""
     raw = Chars(plain(escape, quote))
@@ -125,6 +126,7 @@ def character(escape: Escape, quote: str) -> Expr:
     return raw
 
 
+@lru_cache(maxsize=64)
 def canonical_character(escape: Escape, quote: str) -> Expr:
     """One character in its shortest spelling; escapes share their beginnings."""
     spelled = escapes(escape, quote).values()

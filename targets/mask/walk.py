@@ -250,7 +250,7 @@ class Walker:
             if isinstance(loop.body, Machine):
                 self._places[key] = tables.place(loop.body, loop.state)
             else:
-                table = tables.item(self.fronts.items(loop.number).rows)
+                table = tables.item(self.fronts.item_rows(loop.number))
                 self._places[key] = Place(table, loop.state, (0,))
         return self._places[key]
 
