@@ -2,76 +2,87 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..automaton.items import NONE
+from .levels import Level
 from .loop_table import LoopTable
 from .trie import Forest, Node
 
 FEW: Final = 64
 """Up to so many tokens plain Python is quicker than numpy."""
 
-
-_NARROW: Final = 40
-"""First bytes up to which tokens are found by the trie's ranges, not by looking at all."""
-
-_BULK: Final = 4096
-"""Tokens from which on looking at their bytes as sets pays."""
+_NO_EXITS: Final = np.zeros((0, 5), dtype=np.int32)
 
 
 class Run(NamedTuple):
     """What became of the tokens.
 
-    inside: the ids of those that stay in the loop, int32; ``costs``: of each, the items that it
-        completes and that must be completed after it before the loop may be left, int32; None if
-        not asked for.
-    outside: the places, from the node's first longer token on, of those that leave the loop where
-        it may be left, int64; ``stops``: how many of their bytes lie before that, int64;
-        ``counts``: the items completed until then, int32.
+    inside: the ids of those that stay in the loop, int32, or all of them as a packed mask;
+        ``costs``: of each, the items that it completes and that must be completed after it before
+        the loop may be left, int32; None if not asked for.
+    exits: int32[exits, 5], the nodes of the trie with whose last byte tokens leave the loop where
+        it may be left: that byte, where their strings begin and end in the trie, how many bytes
+        lie before that, and the items completed until then, 0 if costs were not asked for.
     """
 
-    inside: NDArray[np.int32]
+    inside: NDArray[np.int32] | None
+    mask: NDArray[np.uint32] | None
     costs: NDArray[np.int32] | None
-    outside: NDArray[np.int64]
-    stops: NDArray[np.int64]
-    counts: NDArray[np.int32]
+    exits: NDArray[np.int32]
 
 
 def run(
-    forest: Forest, node: Node, loop: LoopTable, start: int, *, also: int = 0, costs: bool
+    forest: Forest,
+    node: Node,
+    loop: LoopTable,
+    start: int,
+    words: int,
+    *,
+    also: int = 0,
+    costs: bool = False,
 ) -> Run:
     """The tokens below `node` that are longer than it, from the loop's state `start`.
 
     Args:
+        words: of a packed mask.
         also: bytes that may begin what is behind the loop though it can go on with them, as a set
-            of bits. Tokens are outside at each of them, besides staying inside.
+            of bits. Tokens leave at each of them, besides staying inside.
+        costs: ids and costs instead of a mask, where the tokens are many.
     """
     if forest.size[node] <= FEW:
-        return _run_few(forest, node, loop, start, also)
-    return _Many(forest, node, loop, start, also, costs).run()
+        return run_few(forest, node, loop, start, also)
+    return run_many(forest, node, loop, start, words, also, costs)
 
 
-def _run_few(forest: Forest, node: Node, loop: LoopTable, start: int, also: int) -> Run:
-    """Token by token."""
+def run_many(
+    forest: Forest, node: Node, loop: LoopTable, start: int, words: int, also: int, costs: bool
+) -> Run:
+    """The same, all at once."""
+    made = _Many(forest, node, loop, start, also, costs)
+    if costs:
+        inside, spent = made.with_costs()
+        return Run(inside, None, spent, made.left())
+    return Run(None, made.mask(words), None, made.left())
+
+
+def run_few(forest: Forest, node: Node, loop: LoopTable, start: int, also: int) -> Run:
+    """The same, token by token."""
     steps, free, short = loop.steps, loop.free_list, loop.short_list
     inside: list[int] = []
     costs: list[int] = []
-    outside: list[int] = []
-    stops: list[int] = []
-    counts: list[int] = []
-    depth, trie, low = forest.depth[node], forest.trie[node], forest.low[node]
-    for index in range(low, forest.high[node]):
+    exits: list[tuple[int, int, int, int, int]] = []
+    depth, trie = forest.depth[node], forest.trie[node]
+    for index in range(forest.low[node], forest.high[node]):
         text = trie.strings[index]
         state, count = start, 0
         for at in range(depth, len(text)):
             merged = steps[(state << 8) | text[at]]
             if (merged < 0 or also >> text[at] & 1) and at > depth and free[state]:
-                outside.append(index - low)
-                stops.append(at)
-                counts.append(count)
+                exits.append((text[at], index, index + 1, at, count))
             if merged < 0:
                 break
             state = merged >> 1
@@ -81,117 +92,158 @@ def _run_few(forest: Forest, node: Node, loop: LoopTable, start: int, also: int)
             costs.append(count + short[state])
     return Run(
         np.asarray(inside, dtype=np.int32),
+        None,
         np.asarray(costs, dtype=np.int32),
-        np.asarray(outside, dtype=np.int64),
-        np.asarray(stops, dtype=np.int64),
-        np.asarray(counts, dtype=np.int32),
+        np.asarray(exits, dtype=np.int32) if exits else _NO_EXITS,
     )
 
 
 class _Many:
-    """Many tokens at once, byte by byte; those that just go around in the loop are told before.
+    """Many tokens at once: the nodes of their trie, level by level.
 
-    Only the tokens whose first byte goes on in the loop are looked at; arrays are as long as these
-    are many, and ``which`` has their places below the node.
+    A state of -1 is none: the last row of the loop's flat table leads nowhere. As long as most
+    nodes of a level are reached all are looked at; then only those below reached ones. Indices are
+    of the machine's own width, with which numpy is quickest.
+
+    Args:
+        counting: whether counts matter; without they are 0.
     """
 
     def __init__(
-        self, forest: Forest, node: Node, loop: LoopTable, start: int, also: int, costs: bool
+        self, forest: Forest, node: Node, loop: LoopTable, start: int, also: int, counting: bool
     ) -> None:
-        self.loop, self.start, self.also, self.costs = loop, start, also, costs
-        self.trie = forest.trie[node]
-        self.low, self.high, self.depth = forest.low[node], forest.high[node], forest.depth[node]
-        self.all = slice(self.low, self.high)
-        row, gains = loop.table[start], loop.gain[start]
-        if np.count_nonzero(row >= 0) <= _NARROW:
-            # The ranges of the children, where these are a few.
-            parts: list[NDArray[np.int64]] = []
-            states: list[NDArray[np.int16]] = []
-            counts: list[NDArray[np.int32]] = []
-            for byte, child in forest.children(node).items():
-                if row[byte] >= 0:
-                    size = forest.high[child] - forest.first[child]
-                    parts.append(np.arange(size) + (forest.first[child] - self.low))
-                    states.append(np.full(size, row[byte], dtype=np.int16))
-                    counts.append(np.full(size, gains[byte], dtype=np.int32))
-            nothing = np.zeros(0, dtype=np.int64)
-            self.which = np.concatenate(parts) if parts else nothing
-            self.state = np.concatenate(states) if states else nothing.astype(np.int16)
-            self.count = np.concatenate(counts) if counts else nothing.astype(np.int32)
-        else:
-            first = self.trie.data[self.trie.offsets[self.all] + self.depth]
-            state = row.take(first)
-            self.which = np.flatnonzero(state >= 0)
-            self.state = state[self.which]
-            self.count = gains.take(first[self.which]).astype(np.int32)
-        self.offsets = self.trie.offsets[self.all][self.which]
-        self.sizes = self.trie.sizes[self.all][self.which]
+        self.trie, self.loop, self.start, self.also = forest.trie[node], loop, start, also
+        self.counting = counting and loop.counting
+        self.depth = forest.depth[node]
+        self.tree = self.trie.levels
+        levels = self.tree.levels
+        here = int(np.searchsorted(levels[self.depth].first, forest.first[node]))
+        self.which = None if levels[self.depth].first.size == 1 else np.array([here])
+        self.found: list[_Reached] = []
+        self.exits: list[NDArray[np.int32]] = []
+        self._walk()
 
-    def run(self) -> Run:
-        state, count, offsets, data = self.state, self.count, self.offsets, self.trie.data
-        sizes = self.sizes
-        table, gain = self.loop.table.reshape(-1), self.loop.gain.reshape(-1)
-        free = self.loop.free
-        left: list[NDArray[np.int64]] = []
-        stops: list[NDArray[np.int64]] = []
-        counts: list[NDArray[np.int32]] = []
-        also = _bits(self.also)
-        alive = np.arange(state.size)
-        if not self.depth and state.size > _BULK:
-            alive = self._settle()
-        depth = self.depth + 1
-        while True:
-            alive = alive[sizes[alive] > depth]
-            if not alive.size:
+    def left(self) -> NDArray[np.int32]:
+        """The exits, as in :class:`Run`."""
+        return np.concatenate(self.exits) if self.exits else _NO_EXITS
+
+    def _walk(self) -> None:
+        loop, levels, which = self.loop, self.tree.levels, self.which
+        flat, gains = loop.flat, loop.gain_flat
+        also = np.array([self.also >> byte & 1 for byte in range(256)], dtype=bool)
+        states = np.array([self.start], dtype=np.intp)
+        counts = np.zeros(1, dtype=np.intp)
+        for depth in range(self.depth + 1, len(levels)):
+            level = levels[depth]
+            if which is None:
+                above, byte = level.parent, level.byte
+            else:
+                which, above = _below(levels[depth - 1].children, which)
+                byte = level.byte.take(which)
+            before = states.take(above)
+            place = np.left_shift(before, 8)
+            place += byte
+            # A place from -256 on is one of the last row's.
+            states = flat[place].astype(np.intp)
+            if self.counting:
+                counts = counts.take(above)
+            dead = states < 0
+            out = np.flatnonzero(dead)
+            # A loop is not left before its first byte.
+            if depth > self.depth + 1:
+                off = np.flatnonzero(dead | also.take(byte)) if self.also else out
+                off = off[loop.free_flat[before.take(off)]]
+                if off.size:
+                    nodes = off if which is None else which.take(off)
+                    self._leave(level, depth, nodes, counts.take(off) if self.counting else None)
+            if self.counting:
+                counts += gains[place]
+            if out.size * 2 > states.size:
+                alive = np.flatnonzero(~dead)
+                which = alive if which is None else which.take(alive)
+                states = states.take(alive)
+                if self.counting:
+                    counts = counts.take(alive)
+            if not states.size:
                 break
-            before = state[alive]
-            byte = data[offsets[alive] + depth]
-            place = (before.astype(np.int32) << 8) | byte
-            after = table[place]
-            on = after >= 0
-            if self.also or not on.all():
-                out = alive[free[before] & (~on | also[byte])]
-                left.append(out)
-                stops.append(np.full(out.size, depth, dtype=np.int64))
-                counts.append(count[out])
-                state[alive[~on]] = NONE
-                alive, after, place = alive[on], after[on], place[on]
-            state[alive] = after
-            count[alive] += gain[place]
-            depth += 1
-        stays = state >= 0
-        outside = np.concatenate(left) if left else np.zeros(0, dtype=np.int64)
-        return Run(
-            self.trie.id_array[self.all][self.which[stays]],
-            count[stays] + self.loop.short[state[stays]] if self.costs else None,
-            self.which[outside],
-            np.concatenate(stops) if stops else np.zeros(0, dtype=np.int64),
-            np.concatenate(counts) if counts else np.zeros(0, dtype=np.int32),
-        )
+            self.found.append(_Reached(level, depth, which, states, counts))
 
-    def _settle(self) -> NDArray[np.int64]:
-        """Settle the whole tokens that go around from their second character to their end, and
-        give the others."""
-        state, count = self.state, self.count
-        known, which = self.trie.bytes, self.which
-        targets, gains = self.loop.characters(self.start)
-        first = self.trie.data[self.offsets]
-        behind = targets[first]
-        done = np.zeros(state.size, dtype=bool)
-        widths = np.bincount(behind[behind >= 0])
-        for target in np.flatnonzero(widths > FEW).tolist():
-            characters, counts = self.loop.circle(target)
-            characters &= ~self.also
-            around = known.within(self.low, self.high, characters)[which]
-            around &= behind == target
-            done |= around
-            if self.costs:
-                more = known.characters[self.all][which[around]] - 1
-                count[around] = gains[first[around]] + counts * more
-        state[done] = behind[done]
-        return np.flatnonzero(~done)
+    def _leave(
+        self,
+        level: Level,
+        depth: int,
+        nodes: NDArray[np.intp],
+        counts: NDArray[np.intp] | None,
+    ) -> None:
+        made = np.zeros((nodes.size, 5), dtype=np.int32)
+        made[:, 0] = level.byte[nodes]
+        made[:, 1] = level.first[nodes]
+        made[:, 2] = level.high[nodes]
+        made[:, 3] = depth - 1
+        if counts is not None:
+            made[:, 4] = counts
+        self.exits.append(made)
+
+    def mask(self, words: int) -> NDArray[np.uint32]:
+        """The tokens that stay inside, as a packed mask."""
+        alive = np.zeros(self.tree.size + 1, dtype=bool)
+        for here, states, _ in self._places():
+            alive[here] = states >= 0
+        by_id = self.tree.by_id
+        if by_id is not None:
+            return np.packbits(alive.take(by_id), bitorder="little").view("<u4")
+        return pack(self.trie.id_array[alive.take(self.tree.node_of)], words)
+
+    def with_costs(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Their ids, and what they cost."""
+        states = np.full(self.tree.size, -1, dtype=np.intp)
+        counts = np.zeros(self.tree.size, dtype=np.int32)
+        for here, own, count in self._places():
+            states[here] = own
+            if self.counting:
+                counts[here] = count
+        behind = states.take(self.tree.node_of)
+        tokens = np.flatnonzero(behind >= 0)
+        costs = counts.take(self.tree.node_of.take(tokens))
+        costs += self.loop.short.take(behind.take(tokens))
+        return self.trie.id_array.take(tokens), costs
+
+    def _places(self) -> Iterator[tuple[_Which, NDArray[np.intp], NDArray[np.intp]]]:
+        """The numbers of the nodes that were looked at, with their states and counts."""
+        for level, depth, which, states, counts in self.found:
+            first = self.tree.starts[depth]
+            if which is None:
+                yield slice(first, first + level.first.size), states, counts
+            else:
+                yield which + first, states, counts
 
 
-def _bits(byte_set: int) -> NDArray[np.bool_]:
-    """A set of bytes as bool[256]."""
-    return np.array([byte_set >> byte & 1 for byte in range(256)], dtype=bool)
+class _Reached(NamedTuple):
+    """The nodes of one level that are looked at (None: all), their states and counts."""
+
+    level: Level
+    depth: int
+    which: NDArray[np.intp] | None
+    states: NDArray[np.intp]
+    counts: NDArray[np.intp]
+
+
+_Which = slice | NDArray[np.intp]
+
+
+def _below(
+    children: NDArray[np.intp], which: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The children of some nodes of a level, and for each the place of its parent in `which`."""
+    first = children[which]
+    times = children[which + 1] - first
+    above = np.repeat(np.arange(which.size), times)
+    before = np.cumsum(times) - times
+    return np.arange(above.size) + (first - before)[above], above
+
+
+def pack(ids: NDArray[np.int32] | NDArray[np.int64], words: int) -> NDArray[np.uint32]:
+    """Ids as a packed mask: uint32[words], bit i of word w is id 32 * w + i."""
+    bits = np.zeros(words * 32, dtype=bool)
+    bits[ids] = True
+    return np.packbits(bits, bitorder="little").view("<u4")

@@ -33,9 +33,11 @@ class LoopTable:
     """A loop as a byte automaton.
 
     Attributes:
-        table: int16[states, 256], the next state; -1: the byte breaks off.
-        gain: uint8[states, 256]; 1 where the byte completes an item, or a count of the machine.
-        free: bool[states]; whether the loop may be left in a state.
+        flat: int16[256 * (states + 1)], at ``256 * state + byte`` the next state; -1: the byte
+            breaks off. The last row is that of no state: from -1 on everything is -1.
+        gain_flat: uint8[256 * (states + 1)]; 1 where the byte completes an item, or a count of the
+            machine; ``counting``: whether any does.
+        free_flat: bool[states + 1]; whether the loop may be left in a state.
         short: int32[states]; items that must at least be completed before the loop may be left.
         places: states up to here stand between two items; the others are inside one. A machine's
             states keep their numbers.
@@ -46,87 +48,39 @@ class LoopTable:
 
     def __init__(
         self,
-        table: NDArray[np.int16],
-        gain: NDArray[np.uint8],
-        free: NDArray[np.bool_],
-        short: NDArray[np.int32],
+        rows: Iterable[array[int]],
+        gains: Iterable[bytes | bytearray],
+        free: Iterable[int],
+        short: Sequence[int],
         places: int,
     ) -> None:
-        self.table = table
-        self.gain = gain
-        self.free = free
-        self.short = short
+        self.flat: NDArray[np.int16] = np.frombuffer(b"".join((*rows, NO_ROW)), dtype=np.int16)
+        self.gain_flat: NDArray[np.uint8] = np.frombuffer(
+            b"".join((*gains, bytes(256))), dtype=np.uint8
+        )
+        self.counting = bool(self.gain_flat.any())
+        self.free_flat = np.zeros(len(short) + 1, dtype=bool)
+        self.free_flat[list(free)] = True
+        self.short: NDArray[np.int32] = np.asarray(short, dtype=np.int32)
         self.places = places
         self.number = next(self._numbers)
-        self._circles: dict[int, tuple[int, int]] = {}
-        self._characters: dict[int, tuple[NDArray[np.int16], NDArray[np.uint8]]] = {}
+
+    @property
+    def table(self) -> NDArray[np.int16]:
+        """int16[states, 256]: `flat` without the row of no state."""
+        return self.flat.reshape(-1, 256)[:-1]
 
     @cached_property
     def steps(self) -> array[int]:
         """The table for plain Python, at ``256 * state + byte``: twice the next state, plus the
         gain; -1 breaks off."""
-        merged = np.where(self.table < 0, NONE, self.table.astype(np.int32) * 2 + self.gain)
+        merged = np.where(self.flat < 0, NONE, self.flat.astype(np.int32) * 2 + self.gain_flat)
         return array("i", merged.astype(np.int32).tobytes())
-
-    def characters(self, state: int) -> tuple[NDArray[np.int16], NDArray[np.uint8]]:
-        """Where whole characters lead from a state, and whether they count, by first byte.
-
-        NONE where characters that begin with the byte lead to different states, or nowhere.
-
-        Returns:
-            int16[256] and uint8[256].
-        """
-        found = self._characters.get(state)
-        if found is None:
-            found = self._characters[state] = self._find_characters(state)
-        return found
-
-    def _find_characters(self, state: int) -> tuple[NDArray[np.int16], NDArray[np.uint8]]:
-        targets = np.full(256, NONE, dtype=np.int16)
-        gains = np.zeros(256, dtype=np.uint8)
-        targets[:0x80] = self.table[state, :0x80]
-        gains[:0x80] = self.gain[state, :0x80]
-        for (first, last), *rest in byte_sequences(((0x80, 0xD7FF), (0xE000, 0x10FFFF))):
-            known: dict[int, tuple[int, int]] = {}
-            for byte in range(first, last + 1):
-                inside = int(self.table[state, byte])
-                if inside not in known:
-                    known[inside] = self._behind(inside, rest)
-                targets[byte], gains[byte] = known[inside]
-        return targets, gains
-
-    def _behind(self, inside: int, rest: list[tuple[int, int]]) -> tuple[int, int]:
-        """Where a byte of each range leads from inside a character, and whether it counts."""
-        here, gained = {inside}, {0}
-        for low, high in rest:
-            if here == {NONE} or gained != {0}:
-                return NONE, 0
-            states = sorted(here)
-            here = set(self.table[states, low : high + 1].ravel().tolist())
-            gained = set(self.gain[states, low : high + 1].ravel().tolist())
-        if len(here) == 1 and len(gained) == 1:
-            return here.pop(), gained.pop()
-        return NONE, 0
-
-    def circle(self, state: int) -> tuple[int, int]:
-        """The characters that lead from a state back to it, and whether they count.
-
-        As a set of bits: an ASCII character by itself, the others by their first byte, where all
-        that begin with it lead back.
-        """
-        found = self._circles.get(state)
-        if found is None:
-            targets, gains = self.characters(state)
-            back = targets == state
-            counts = int(gains[back][0]) if back.any() else 0
-            here = np.flatnonzero(back & (gains == counts)).tolist()
-            found = self._circles[state] = sum(1 << byte for byte in here), counts
-        return found
 
     @cached_property
     def free_list(self) -> list[bool]:
-        """`free` for plain Python."""
-        free: list[bool] = self.free.tolist()
+        """`free_flat` for plain Python."""
+        free: list[bool] = self.free_flat.tolist()
         return free
 
     @cached_property
@@ -138,12 +92,8 @@ class LoopTable:
 
 def item_table(rows: Sequence[array[int]]) -> LoopTable:
     """The automaton of texts of whole items (:class:`~..automaton.items.ItemStates`)."""
-    table = np.frombuffer(b"".join(rows), dtype=np.int16).reshape(len(rows), 256)
-    free = np.zeros(len(rows), dtype=bool)
-    free[0] = True
-    short = np.ones(len(rows), dtype=np.int32)
-    short[0] = 0
-    return LoopTable(table, (table == 0).astype(np.uint8), free, short, 1)
+    gains = [bytes(target == 0 for target in row) for row in rows]
+    return LoopTable(rows, gains, (0,), [0] + [1] * (len(rows) - 1), 1)
 
 
 def machine_table(machine: Machine) -> LoopTable | None:
@@ -155,16 +105,9 @@ def machine_table(machine: Machine) -> LoopTable | None:
             return None
     if not made.finish():
         return None
-    size = len(made.rows)
-    free = np.zeros(size, dtype=bool)
-    free[sorted(machine.accepting)] = True
     shortest = _shortest(machine)
     shortest += [min(counts + shortest[target] for _, target, counts in w) for w in made.inner]
-    gain = np.frombuffer(b"".join(made.gains), dtype=np.uint8).reshape(size, 256)
-    table = np.frombuffer(b"".join(made.rows), dtype=np.int16).reshape(size, 256)
-    return LoopTable(
-        table, gain, free, np.asarray(shortest, dtype=np.int32), len(machine.transitions)
-    )
+    return LoopTable(made.rows, made.gains, machine.accepting, shortest, len(machine.transitions))
 
 
 class _Bytes:

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .loop_run import FEW, run
+from .loop_run import pack, run
 from .loop_table import LoopTable
 from .trie import Forest, Node, TokenTrie
 
@@ -37,37 +37,34 @@ class Slice:
         self, forest: Forest, node: Node, loop: LoopTable, start: int, also: int, words: int
     ) -> None:
         self.words = words
-        self._forest, self._node, self._loop, self._start = forest, node, loop, start
-        made = run(forest, node, loop, start, also=also, costs=False)
-        inside, costs, outside, stops, counts = made
-        few = forest.size[node] <= FEW
-        self._none = not inside.size
+        self._forest = forest
+        self._trie = forest.trie[node]
+        self._from = forest, node, loop, start, words
+        self._also = also
+        made = run(*self._from, also=also)
         # A few ids, or a mask; of many tokens the costs are worked out when a limit asks.
-        self._ids: tuple[int, ...] = tuple(inside.tolist()) if few else ()
-        self._all = None if few else pack(inside, words)
-        self._costs: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None
-        if costs is not None:
-            self._costs = inside, costs
+        self._ids: tuple[int, ...] = ()
+        self._all = made.mask
+        self._counted: Counted | None = None
+        if made.inside is not None and made.costs is not None:
+            self._ids = tuple(made.inside.tolist())
+            self._counted = Counted(made.inside, made.costs, made.exits)
+        self._none = not (self._ids if self._all is None else self._all.any())
         self._limited: dict[int, tuple[int, ...] | NDArray[np.uint32]] = {}
-        self._most_out = int(counts.max(initial=0))
-        self._outside, self._stops, self._counts = outside, stops, counts
-        trie, low = forest.trie[node], forest.low[node]
-        first = trie.data[trie.offsets[low + outside] + stops]
-        self._by_first: dict[int, NDArray[np.int64]] = {}
+        exits = made.exits
+        self._exits = exits
         self.leads = 0
-        for byte in set(first.tolist()):
-            self._by_first[byte] = np.flatnonzero(first == byte)
+        for byte in set(exits[:, 0].tolist()):
             self.leads |= 1 << byte
-        self._exits: dict[tuple[int, int, int], Node | None] = {}
-        kept = [self._all, *self._by_first.values(), outside, stops, counts]
-        self.size = 256 + sum(array.nbytes for array in kept if array is not None)
+        self._rests: dict[tuple[int, int, int | None], Node | None] = {}
+        self.size = 256 + exits.nbytes + (0 if self._all is None else self._all.nbytes)
 
     def add(self, limit: int | None, masks: list[NDArray[np.uint32]], ids: list[int]) -> None:
         """Add the tokens inside that cost at most `limit` items (None: any), as a packed mask or
         by their ids."""
         if self._none:
             return
-        if limit is not None and limit < self._most:
+        if limit is not None and limit < self.counted.most:
             self._add_within(limit, masks, ids)
         elif self._all is None:
             ids += self._ids
@@ -77,8 +74,8 @@ class Slice:
     def _add_within(self, limit: int, masks: list[NDArray[np.uint32]], ids: list[int]) -> None:
         found = self._limited.get(limit)
         if found is None:
-            inside, costs = self._with_costs()
-            within = inside[costs <= limit]
+            counted = self.counted
+            within = counted.inside[counted.costs <= limit]
             if within.size <= _LISTED:
                 found = tuple(within.tolist())
             else:
@@ -97,47 +94,65 @@ class Slice:
     @cached_property
     def _levels(self) -> list[int]:
         """What tokens cost inside, and count outside, ascending."""
-        counts = np.concatenate((self._with_costs()[1], self._counts))
+        counts = np.concatenate((self.counted.costs, self.counted.exits[:, 4]))
         return np.flatnonzero(np.bincount(counts)).tolist() if counts.size else []
 
-    @cached_property
-    def _most(self) -> int:
-        """The most that a token inside costs."""
-        return int(self._with_costs()[1].max())
-
-    def _with_costs(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        if self._costs is not None:
-            return self._costs
-        made = run(self._forest, self._node, self._loop, self._start, costs=True)
-        assert made.costs is not None
-        self._costs = made.inside, made.costs
-        return self._costs
+    @property
+    def counted(self) -> Counted:
+        """The same with what tokens cost."""
+        if self._counted is None:
+            made = run(*self._from, also=self._also, costs=True)
+            assert made.inside is not None and made.costs is not None
+            self._counted = Counted(made.inside, made.costs, made.exits)
+        return self._counted
 
     def exits(self, byte: int, need: int, limit: int | None) -> Node | None:
         """The trie of what is left of the tokens that leave with `byte`, after `need` to `limit`
         whole items."""
-        which = self._by_first.get(byte)
-        if which is None:
-            return None
-        top = self._most_out if limit is None else min(limit, self._most_out)
-        key = (byte, need, top)
-        if key not in self._exits:
-            counts = self._counts[which]
-            self._exits[key] = self._rests(which[(counts >= need) & (counts <= top)])
-        return self._exits[key]
+        if need or limit is not None:
+            most = self.counted.most_out
+            limit = None if limit is None or limit >= most else limit
+        key = (byte, need, limit)
+        if key not in self._rests:
+            self._rests[key] = self._plant(*key)
+        return self._rests[key]
 
-    def _rests(self, which: NDArray[np.int64]) -> Node | None:
-        if not which.size:
+    def _plant(self, byte: int, need: int, limit: int | None) -> Node | None:
+        exits = self.counted.exits if need or limit is not None else self._exits
+        exits = exits[exits[:, 0] == byte]
+        if need:
+            exits = exits[exits[:, 4] >= need]
+        if limit is not None:
+            exits = exits[exits[:, 4] <= limit]
+        if not exits.size:
             return None
-        trie, low = self._forest.trie[self._node], self._forest.low[self._node]
+        strings, ids = self._trie.strings, self._trie.ids
         pairs = sorted(
-            (trie.strings[low + i][stop:], trie.ids[low + i])
-            for i, stop in zip(
-                self._outside[which].tolist(), self._stops[which].tolist(), strict=True
-            )
+            (strings[i][stop:], ids[i])
+            for _, first, high, stop, _ in exits.tolist()
+            for i in range(first, high)
         )
         rests = TokenTrie([rest for rest, _ in pairs], [token for _, token in pairs])
         return self._forest.plant(rests)
+
+
+class Counted(NamedTuple):
+    """The tokens that stay inside with their costs, and the exits with counts, as in
+    :class:`~.loop_run.Run`."""
+
+    inside: NDArray[np.int32]
+    costs: NDArray[np.int32]
+    exits: NDArray[np.int32]
+
+    @property
+    def most(self) -> int:
+        """The most that a token inside costs."""
+        return int(self.costs.max(initial=0))
+
+    @property
+    def most_out(self) -> int:
+        """The most items that are completed before an exit."""
+        return int(self.exits[:, 4].max(initial=0))
 
 
 class Slices:
@@ -162,10 +177,3 @@ class Slices:
             found = self._made[key] = Slice(self._forest, node, table, start, also, self._words)
             self.size += found.size
         return found
-
-
-def pack(ids: NDArray[np.int32] | NDArray[np.int64], words: int) -> NDArray[np.uint32]:
-    """Ids as a packed mask: uint32[words], bit i of word w is id 32 * w + i."""
-    bits = np.zeros(words * 32, dtype=bool)
-    bits[ids] = True
-    return np.packbits(bits, bitorder="little").view("<u4")

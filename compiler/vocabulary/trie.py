@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from .token_bytes import TokenBytes
+    from .levels import Levels
 
 Node = int
 
@@ -47,11 +47,11 @@ class TokenTrie:
         self.id_array: NDArray[np.int32] = np.asarray(self.ids, dtype=np.int32)
 
     @cached_property
-    def bytes(self) -> TokenBytes:
-        """What bytes the strings hold."""
-        from .token_bytes import TokenBytes
+    def levels(self) -> Levels:
+        """All nodes, level by level."""
+        from .levels import Levels
 
-        return TokenBytes(self)
+        return Levels(self)
 
 
 class Forest:

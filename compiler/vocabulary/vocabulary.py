@@ -90,7 +90,7 @@ class Vocabulary:
         self.trie = TokenTrie([self.tokens[i] for i in self.ordinary], self.ordinary)
         self.longest = max(self.trie.lengths, default=0)
         self._begin()
-        self.trie.bytes  # noqa: B018
+        self.trie.levels.index(self.trie.id_array, 32 * self.words)
 
     def _begin(self) -> None:
         self.forest = Forest(self.trie)

@@ -13,9 +13,9 @@ from calligram.compiler.grammar import Machine
 from calligram.compiler.lower.spelling import Escape, spell
 from calligram.compiler.origin import Origin
 from calligram.compiler.regular.language import Language
-from calligram.compiler.vocabulary.loop_run import _BULK, Run, _Many, _run_few
+from calligram.compiler.vocabulary.loop_run import Run, pack, run_few, run_many
 from calligram.compiler.vocabulary.loop_table import machine_table
-from calligram.compiler.vocabulary.trie import ROOT
+from calligram.compiler.vocabulary.trie import ROOT, TokenTrie
 
 PATTERNS = [
     "^.*$", "^[a-z]+$", "^[a-z0-9_-]*$", "^[^x]+$", "^[à-ÿ]+$", "^(ab|[c-z])*$", "^[a-z]+@[a-z.]+$",
@@ -27,7 +27,7 @@ def _vocabulary() -> Vocabulary:
     random = Random(11)
     tokens = {bytes([b]) for b in range(256)}
     alphabet = 'abcxyz09 _-@."\\\n\u2028éüÿß中文😀'
-    while len(tokens) < _BULK + 2000:
+    while len(tokens) < 6000:
         data = "".join(random.choices(alphabet, k=random.randint(1, 7))).encode()
         if random.random() < 0.2:
             data = data[random.randrange(3) : len(data) - random.randrange(3)]
@@ -41,10 +41,14 @@ def _vocabulary() -> Vocabulary:
 VOCABULARY = _vocabulary()
 
 
-def told(run: Run) -> tuple[object, ...]:
-    assert run.costs is not None
+def told(run: Run, trie: TokenTrie) -> tuple[object, ...]:
+    """Who stays inside at what cost, and who leaves after how many bytes and items."""
+    assert run.inside is not None and run.costs is not None
     inside = sorted(zip(run.inside.tolist(), run.costs.tolist(), strict=True))
-    outside = zip(run.outside.tolist(), run.stops.tolist(), run.counts.tolist(), strict=True)
+    outside = []
+    for byte, first, high, stop, count in run.exits.tolist():
+        assert all(s[stop] == byte for s in trie.strings[first:high])
+        outside += [(index, stop, count) for index in range(first, high)]
     return inside, sorted(outside)
 
 
@@ -61,37 +65,46 @@ def test_all_at_once_as_one_by_one(pattern: str, escape: Escape) -> None:
     forest = VOCABULARY.forest
     children = forest.children(ROOT)
     nodes = [ROOT, *(children[b] for b in (ord("a"), ord('"'), 0xC3, 0xE4))]
-    for start in range(min(len(table.table), 12)):
+    for start in range(min(len(table.short), 12)):
         for node, also in itertools.product(nodes, (0, 1 << ord("a") | 1 << ord("@") | 1 << 0xC3)):
-            wanted = told(_run_few(forest, node, table, start, also))
-            assert told(_Many(forest, node, table, start, also, True).run()) == wanted, start
-            fewer = _Many(forest, node, table, start, also, False).run()
-            assert fewer.costs is None
-            assert sorted(fewer.inside.tolist()) == [token for token, _ in wanted[0]]  # type: ignore[attr-defined]
+            wanted = told(run_few(forest, node, table, start, also), VOCABULARY.trie)
+            words = VOCABULARY.words
+            made = run_many(forest, node, table, start, words, also, costs=True)
+            assert told(made, VOCABULARY.trie) == wanted, start
+            fewer = run_many(forest, node, table, start, words, also, costs=False)
+            assert fewer.mask is not None and made.inside is not None
+            assert np.array_equal(fewer.mask, pack(made.inside, words))
+            assert np.array_equal(fewer.exits[:, :4], made.exits[:, :4])
 
 
-def test_what_bytes_tokens_hold() -> None:
-    known = VOCABULARY.trie.bytes
-    strings = VOCABULARY.trie.strings
-    letters = sum(1 << b for b in b"abc")
-    # All characters that begin with C3, U+00C0 to U+00FF: of those here é, ü and ß.
-    for characters, others in ((letters, False), (letters | 1 << 0xC3, True)):
-        found = known.within(0, len(strings), characters)
-        for index in range(0, len(strings), 7):
-            try:
-                text = strings[index].decode()
-            except UnicodeDecodeError:
-                assert not found[index]
-            else:
-                allowed = "abc" + "".join(map(chr, range(0xC0, 0x100))) * others
-                assert found[index] == all(c in allowed for c in text), text
-    assert np.count_nonzero(~known.whole) > 100
+def test_levels_hold_every_beginning_of_a_token_once() -> None:
+    trie = TokenTrie(*zip(*sorted(zip(STRINGS, range(len(STRINGS)), strict=True)), strict=True))
+    tree = trie.levels
+    met: list[bytes] = []
+    for depth, level in enumerate(tree.levels):
+        for node, (first, low, high) in enumerate(
+            zip(level.first.tolist(), level.low.tolist(), level.high.tolist(), strict=True)
+        ):
+            beginning = trie.strings[first][:depth]
+            met.append(beginning)
+            own = [i for i, s in enumerate(trie.strings) if s == beginning]
+            below = [i for i, s in enumerate(trie.strings) if s.startswith(beginning)]
+            assert own == list(range(first, low)) and below == list(range(first, high))
+            assert all(tree.node_of[i] == tree.starts[depth] + node for i in own)
+            begin, end = level.children[node : node + 2].tolist()
+            if begin < end:
+                following = tree.levels[depth + 1]
+                assert following.parent[begin:end].tolist() == [node] * (end - begin)
+                assert all(
+                    trie.strings[f][: depth + 1] == beginning + bytes([byte])
+                    for f, byte in zip(
+                        following.first[begin:end].tolist(),
+                        following.byte[begin:end].tolist(),
+                        strict=True,
+                    )
+                )
+    assert len(met) == tree.size == len(set(met))
+    assert set(met) == {s[:i] for s in STRINGS for i in range(len(s) + 1)}
 
 
-def test_characters_that_lead_back() -> None:
-    table = machine_table(machine("^[^\\u2028é]*$", "none"))
-    assert table is not None
-    characters, counts = table.circle(0)
-    assert counts
-    wanted = set(range(0x80)) | set(range(0xC2, 0xF5)) - {0xC3, 0xE2}
-    assert {b for b in range(256) if characters >> b & 1} == wanted
+STRINGS = [b"", b"a", b"a", b"ab", b"abc", b"b", b"bcd", b"bce", b"\xff\x00", b"bc", b"zzzz"]
