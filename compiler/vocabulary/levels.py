@@ -6,7 +6,8 @@ first. So the children of a node, and all that stands below it at one depth, are
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,19 +38,21 @@ class Levels:
     """The levels of a trie.
 
     Attributes:
+        below: of the first levels, uint64[3, nodes] by depth: what bytes the strings below each
+            node hold behind it. Words 0 and 1 are ASCII; bit b of word 2 is byte 192 + b, with
+            which a character begins, or for b = 0 something that is no UTF-8, as the node is inside
+            a character or a string below does not go on as a character has to.
         levels: by depth; the first one is the root.
         starts: the number of each level's first node among all nodes.
         size: how many nodes there are.
         node_of: intp[strings], the number of the node where each string ends.
-        by_id: intp[ids], the same by what the strings stand for, `size` where no string does; None
-            until :meth:`index` was called.
+        rare: the first depth, not the root's, from which on all levels are small.
     """
 
     def __init__(self, trie: TokenTrie) -> None:
         sizes, offsets, data = trie.sizes, trie.offsets, trie.data
         shared = _shared(trie)
         self.node_of = np.zeros(sizes.size, dtype=np.intp)
-        self.by_id: NDArray[np.intp] | None = None
         self.levels: list[Level] = []
         self.starts: list[int] = []
         self.size = 0
@@ -79,10 +82,87 @@ class Levels:
             which = which[~ends]
             depth += 1
 
-    def index(self, ids: NDArray[np.int32], count: int) -> None:
-        """Make `by_id`, for ids below `count`."""
-        self.by_id = np.full(count, self.size, dtype=np.intp)
-        self.by_id[ids] = self.node_of
+        rare = len(self.levels)
+        while rare > 2 and self.levels[rare - 1].byte.size <= _RARE:
+            rare -= 1
+        self.rare = rare
+
+    @cached_property
+    def rare_nodes(self) -> tuple[list[int], list[int]]:
+        """The nodes from the level above `rare` on, counted from 0: where their children begin,
+        one more at the end, and their bytes."""
+        base = self.starts[self.rare - 1]
+        children: list[int] = []
+        bytes_: list[int] = []
+        for depth in range(self.rare - 1, len(self.levels)):
+            following = self.starts[depth] + self.levels[depth].byte.size - base
+            children += (self.levels[depth].children[:-1] + following).tolist()
+            bytes_ += self.levels[depth].byte.tolist()
+        children.append(len(children))
+        return children, bytes_
+
+    @cached_property
+    def below(self) -> list[NDArray[np.uint64]]:
+        characters = [np.zeros(1, dtype=np.uint8)]
+        for level in self.levels[1:]:
+            characters.append(_CHARACTERS[characters[-1][level.parent], level.byte])
+        kept: list[NDArray[np.uint64]] = []
+        sets = np.zeros((3, 0), dtype=np.uint64)
+        for level, inside in zip(reversed(self.levels), reversed(characters), strict=True):
+            found = np.zeros((3, level.byte.size), dtype=np.uint64)
+            some = np.flatnonzero(np.diff(level.children))
+            if some.size:
+                found[:, some] = np.bitwise_or.reduceat(sets, level.children[some], axis=1)
+            behind = found.copy()
+            behind[2, inside != _BETWEEN] |= _NO_TEXT
+            kept.append(behind)
+            # Now with the node's own byte, for the one above.
+            sets = found | _BYTES[:, level.byte]
+            sets[2, inside == _BROKEN] |= _NO_TEXT
+        return kept[: -_DEEPEST - 2 : -1]
+
+
+def _characters() -> NDArray[np.uint8]:
+    """What each byte does inside and between characters (RFC 3629, section 4).
+
+    Returns:
+        uint8[9, 256]: 0 between two characters, 1 to 3: so many bytes to come, 4 to 7: the second
+        byte of E0, ED, F0, F4; 8: no UTF-8.
+    """
+    table = np.full((9, 256), _BROKEN, dtype=np.uint8)
+    first = table[_BETWEEN]
+    first[:0x80] = _BETWEEN
+    first[0xC2:0xE0] = 1
+    first[0xE0:0xF0] = 2
+    first[0xF0:0xF5] = 3
+    first[[0xE0, 0xED, 0xF0, 0xF4]] = range(4, 8)
+    for state in (1, 2, 3):
+        table[state, 0x80:0xC0] = state - 1
+    table[4, 0xA0:0xC0] = table[5, 0x80:0xA0] = 1
+    table[6, 0x90:0xC0] = table[7, 0x80:0x90] = 2
+    return table
+
+
+_RARE: Final = 1500
+"""Nodes of a small level."""
+
+_DEEPEST: Final = 4
+"""The last level of which it is known what bytes stand below."""
+
+_BETWEEN, _BROKEN = 0, 8
+_CHARACTERS: Final = _characters()
+_NO_TEXT: Final = np.uint64(1)
+
+
+def _byte_sets() -> NDArray[np.uint64]:
+    """Each byte as a set; continuation bytes are none."""
+    table = np.zeros((3, 256), dtype=np.uint64)
+    for word, start in enumerate((0, 64, 192)):
+        table[word, start : start + 64] = np.uint64(1) << np.arange(64, dtype=np.uint64)
+    return table
+
+
+_BYTES: Final = _byte_sets()
 
 
 def _shared(trie: TokenTrie) -> NDArray[np.int32]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -14,6 +15,20 @@ from .trie import Forest, Node
 
 FEW: Final = 64
 """Up to so many tokens plain Python is quicker than numpy."""
+
+_BULK: Final = 128
+"""Nodes of a level in one state from which on looking at what is below them pays."""
+
+_SPARSE: Final = 6
+"""As long as no fewer than one in so many nodes of a level is reached, all are looked at."""
+
+_FEW_NODES: Final = 64
+"""Nodes of a rare level up to which they are looked at one by one."""
+
+_STATES: Final = 4
+"""States of a level at most for which this is done."""
+
+_NOTHING: Final = np.zeros(3, dtype=np.uint64)
 
 _NO_EXITS: Final = np.zeros((0, 5), dtype=np.int32)
 
@@ -121,6 +136,10 @@ class _Many:
         self.which = None if levels[self.depth].first.size == 1 else np.array([here])
         self.found: list[_Reached] = []
         self.exits: list[NDArray[np.int32]] = []
+        # Of the deepest levels: nodes by number, states, counts.
+        self.few: tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]] | None = None
+        # Where the tokens begin and end that are all inside.
+        self.settled: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
         self._walk()
 
     def left(self) -> NDArray[np.int32]:
@@ -135,6 +154,9 @@ class _Many:
         counts = np.zeros(1, dtype=np.intp)
         for depth in range(self.depth + 1, len(levels)):
             level = levels[depth]
+            if depth >= self.tree.rare and states.size < _FEW_NODES:
+                self._walk_few(depth, which, states, counts)
+                break
             if which is None:
                 above, byte = level.parent, level.byte
             else:
@@ -158,8 +180,10 @@ class _Many:
                     self._leave(level, depth, nodes, counts.take(off) if self.counting else None)
             if self.counting:
                 counts += gains[place]
-            if out.size * 2 > states.size:
-                alive = np.flatnonzero(~dead)
+            if not (self.counting or self.also) and depth < len(self.tree.below):
+                self._settle(depth, which, states, dead)
+            alive = np.flatnonzero(~dead)
+            if alive.size * (_SPARSE if which is None else 2) < states.size:
                 which = alive if which is None else which.take(alive)
                 states = states.take(alive)
                 if self.counting:
@@ -167,6 +191,77 @@ class _Many:
             if not states.size:
                 break
             self.found.append(_Reached(level, depth, which, states, counts))
+
+    def _walk_few(
+        self,
+        depth: int,
+        which: NDArray[np.intp] | None,
+        states: NDArray[np.intp],
+        counts: NDArray[np.intp],
+    ) -> None:
+        """The nodes from a depth on where there are few of them, one by one."""
+        tree, loop, also = self.tree, self.loop, self.also
+        children, bytes_ = tree.rare_nodes
+        base = tree.starts[tree.rare - 1]
+        flat, gains, free = loop.flat.data, loop.gain_flat.data, loop.free_list
+        alive = np.flatnonzero(states >= 0)
+        known = (alive if which is None else which.take(alive)) + (tree.starts[depth - 1] - base)
+        nodes: list[int] = known.tolist()
+        here: list[int] = states.take(alive).tolist()
+        spent: list[int] = counts.take(alive).tolist() if self.counting else []
+        # A loop is not left before its first byte.
+        tops = len(nodes) if depth == self.depth + 1 else 0
+        out: list[tuple[int, int]] = []
+        at = 0
+        for node in nodes:
+            state = here[at]
+            for child in range(children[node], children[node + 1]):
+                byte = bytes_[child]
+                place = state << 8 | byte
+                after = flat[place]
+                if (after < 0 or also >> byte & 1) and free[state] and at >= tops:
+                    out.append((child, spent[at] if spent else 0))
+                if after >= 0:
+                    nodes.append(child)
+                    here.append(after)
+                    if spent:
+                        spent.append(spent[at] + gains[place])
+            at += 1
+        self.few = (
+            np.array(nodes, dtype=np.intp) + base,
+            np.array(here, dtype=np.intp),
+            np.array(spent or [0], dtype=np.intp),
+        )
+        levels = tree.levels
+        for child, count in out:
+            depth = bisect_right(tree.starts, child + base) - 1
+            level, n = levels[depth], child + base - tree.starts[depth]
+            exit_ = (level.byte[n], level.first[n], level.high[n], depth - 1, count)
+            self.exits.append(np.array([exit_], dtype=np.int32))
+
+    def _settle(
+        self,
+        depth: int,
+        which: NDArray[np.intp] | None,
+        states: NDArray[np.intp],
+        done: NDArray[np.bool_],
+    ) -> None:
+        """Settle nodes below which everything goes around in their state: their tokens stay
+        inside. They are put among the `done`."""
+        below, level = self.tree.below[depth], self.tree.levels[depth]
+        sizes = np.bincount(states[~done], minlength=1)
+        for state in np.argsort(sizes)[-_STATES:].tolist():
+            circle = self.loop.circle(state) if sizes[state] > _BULK else _NOTHING
+            if not circle.any():
+                continue
+            around = np.flatnonzero(states == state)
+            nodes = around if which is None else which.take(around)
+            for word in range(3):
+                inside = np.flatnonzero((below[word].take(nodes) & ~circle[word]) == 0)
+                nodes, around = nodes.take(inside), around.take(inside)
+            states[around] = -1
+            done[around] = True
+            self.settled.append((level.first.take(nodes), level.high.take(nodes)))
 
     def _leave(
         self,
@@ -186,13 +281,22 @@ class _Many:
 
     def mask(self, words: int) -> NDArray[np.uint32]:
         """The tokens that stay inside, as a packed mask."""
-        alive = np.zeros(self.tree.size + 1, dtype=bool)
+        alive = np.zeros(self.tree.size, dtype=bool)
         for here, states, _ in self._places():
             alive[here] = states >= 0
-        by_id = self.tree.by_id
-        if by_id is not None:
-            return np.packbits(alive.take(by_id), bitorder="little").view("<u4")
-        return pack(self.trie.id_array[alive.take(self.tree.node_of)], words)
+        inside = alive.take(self.tree.node_of)
+        if self.settled:
+            # How many settled ranges are open at each token.
+            edges = np.zeros(inside.size + 1, dtype=np.int8)
+            for first, high in self.settled:
+                edges[first] += 1
+                edges[high] -= 1
+            inside |= np.cumsum(edges[:-1], dtype=np.int8).view(bool)
+        rank = self.trie.rank
+        if rank is None:
+            return pack(self.trie.id_array[inside], words)
+        bits = np.append(inside, False).take(rank)
+        return np.packbits(bits, bitorder="little").view("<u4")
 
     def with_costs(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Their ids, and what they cost."""
@@ -210,6 +314,8 @@ class _Many:
 
     def _places(self) -> Iterator[tuple[_Which, NDArray[np.intp], NDArray[np.intp]]]:
         """The numbers of the nodes that were looked at, with their states and counts."""
+        if self.few is not None:
+            yield self.few
         for level, depth, which, states, counts in self.found:
             first = self.tree.starts[depth]
             if which is None:

@@ -64,11 +64,18 @@ class LoopTable:
         self.short: NDArray[np.int32] = np.asarray(short, dtype=np.int32)
         self.places = places
         self.number = next(self._numbers)
+        self._circles: dict[int, NDArray[np.uint64]] = {}
+        self._characters: dict[int, tuple[NDArray[np.int16], NDArray[np.uint8]]] = {}
 
     @property
     def table(self) -> NDArray[np.int16]:
         """int16[states, 256]: `flat` without the row of no state."""
         return self.flat.reshape(-1, 256)[:-1]
+
+    @property
+    def gain(self) -> NDArray[np.uint8]:
+        """uint8[states, 256]: `gain_flat` without the row of no state."""
+        return self.gain_flat.reshape(-1, 256)[:-1]
 
     @cached_property
     def steps(self) -> array[int]:
@@ -76,6 +83,64 @@ class LoopTable:
         gain; -1 breaks off."""
         merged = np.where(self.flat < 0, NONE, self.flat.astype(np.int32) * 2 + self.gain_flat)
         return array("i", merged.astype(np.int32).tobytes())
+
+    def characters(self, state: int) -> tuple[NDArray[np.int16], NDArray[np.uint8]]:
+        """Where whole characters lead from a state, and whether they count, by first byte.
+
+        NONE where characters that begin with the byte lead to different states, or nowhere.
+
+        Returns:
+            int16[256] and uint8[256].
+        """
+        found = self._characters.get(state)
+        if found is None:
+            found = self._characters[state] = self._find_characters(state)
+        return found
+
+    def _find_characters(self, state: int) -> tuple[NDArray[np.int16], NDArray[np.uint8]]:
+        table, gain = self.table, self.gain
+        targets = np.full(256, NONE, dtype=np.int16)
+        gains = np.zeros(256, dtype=np.uint8)
+        targets[:0x80] = table[state, :0x80]
+        gains[:0x80] = gain[state, :0x80]
+        for (first, last), *rest in byte_sequences(((0x80, 0xD7FF), (0xE000, 0x10FFFF))):
+            known: dict[int, tuple[int, int]] = {}
+            for byte in range(first, last + 1):
+                inside = int(table[state, byte])
+                if inside not in known:
+                    known[inside] = self._behind(inside, rest)
+                targets[byte], gains[byte] = known[inside]
+        return targets, gains
+
+    def _behind(self, inside: int, rest: list[tuple[int, int]]) -> tuple[int, int]:
+        """Where a byte of each range leads from inside a character, and whether it counts."""
+        table, gain = self.table, self.gain
+        here, gained = {inside}, {0}
+        for low, high in rest:
+            if here == {NONE} or gained != {0}:
+                return NONE, 0
+            states = sorted(here)
+            here = set(table[states, low : high + 1].ravel().tolist())
+            gained = set(gain[states, low : high + 1].ravel().tolist())
+        if len(here) == 1 and len(gained) == 1:
+            return here.pop(), gained.pop()
+        return NONE, 0
+
+    def circle(self, state: int) -> NDArray[np.uint64]:
+        """The characters that lead from a state back to it.
+
+        As sets of bytes like those of :class:`~.levels.Levels`: an ASCII character by itself, the
+        others by their first byte, where all that begin with it lead back.
+
+        Returns:
+            uint64[3].
+        """
+        found = self._circles.get(state)
+        if found is None:
+            targets, _ = self.characters(state)
+            bits = np.packbits(targets == state, bitorder="little").view("<u8")
+            found = self._circles[state] = bits[[0, 1, 3]]
+        return found
 
     @cached_property
     def free_list(self) -> list[bool]:

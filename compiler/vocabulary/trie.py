@@ -35,6 +35,8 @@ class TokenTrie:
         data: all the strings one after the other, uint8.
         offsets: where each begins in `data`, int64; ``sizes``: `lengths` as int64.
         id_array: `ids` as int32.
+        rank: intp[32 * words] by id the place of its string, `len(strings)` where an id has none;
+            None unless :meth:`index` was called.
     """
 
     def __init__(self, strings: Sequence[bytes], ids: Sequence[int]) -> None:
@@ -45,6 +47,12 @@ class TokenTrie:
         self.sizes = np.asarray(self.lengths, dtype=np.int64)
         self.offsets: NDArray[np.int64] = np.cumsum(self.sizes) - self.sizes
         self.id_array: NDArray[np.int32] = np.asarray(self.ids, dtype=np.int32)
+        self.rank: NDArray[np.intp] | None = None
+
+    def index(self, words: int) -> None:
+        """Make `rank`, for packed masks of so many words. Ids must differ."""
+        self.rank = np.full(32 * words, len(self.ids), dtype=np.intp)
+        self.rank[self.id_array] = np.arange(len(self.ids))
 
     @cached_property
     def levels(self) -> Levels:

@@ -90,7 +90,8 @@ class Vocabulary:
         self.trie = TokenTrie([self.tokens[i] for i in self.ordinary], self.ordinary)
         self.longest = max(self.trie.lengths, default=0)
         self._begin()
-        self.trie.levels.index(self.trie.id_array, 32 * self.words)
+        self.trie.index(self.words)
+        self.trie.levels.below  # noqa: B018
 
     def _begin(self) -> None:
         self.forest = Forest(self.trie)
