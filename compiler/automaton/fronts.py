@@ -82,13 +82,15 @@ class Loop(NamedTuple):
 class Front(NamedTuple):
     """All that a continuation may begin with, and whether it may end.
 
-    What may follow a loop that can be left at once is among it.
+    What may follow a loop that can be left at once is among it. firsts: the bytes of ordinary text
+    that may come next.
     """
 
     literals: tuple[LiteralFront, ...]
     loops: tuple[Loop, ...]
     arcs: tuple[tuple[int, int, int], ...]
     final: bool
+    firsts: ByteSet
 
 
 class Fronts:
@@ -101,9 +103,8 @@ class Fronts:
     def __init__(self, core: Core, longest: int) -> None:
         self.core = core
         self._longest = longest
-        self.known: dict[int, Front] = {END: Front((), (), (), True)}
+        self.known: dict[int, Front] = {END: Front((), (), (), True, 0)}
         self._loops: dict[int, Loop | None] = {}
-        self._firsts: dict[int, ByteSet] = {}
         self._around: dict[int, ByteSet] = {}
         self._bodies: dict[int, Expr | None] = {}
         self._item_states: dict[int, ItemStates] = {}
@@ -124,7 +125,7 @@ class Fronts:
         # Most places are in the middle of a literal, before one, or in a loop.
         if kind == BYTES:
             _, data, at = head
-            return Front((LiteralFront(data[at:], data, at, core.settled(tail)),), (), (), False)
+            return _literal_front(data, at, core.settled(tail))
         if kind == REPEAT:
             loop = self.loop(cell)
             if loop is not None:
@@ -132,9 +133,8 @@ class Fronts:
         elif kind == EXPR:
             expr = core.exprs[head[1]]
             if type(expr) is Literal:
-                literal = self._literal(cell)
-                if literal is not None:
-                    return Front((literal,), (), (), False)
+                if expr.text and not core.is_marked(expr.text):
+                    return _literal_front(expr.text.encode("utf-8"), 0, core.settled(tail))
             elif type(expr) is Sequence and expr.items and not self._complex:
                 return self.front(core.sequence(head[1], 0, tail))
         literals: list[LiteralFront] = []
@@ -178,23 +178,32 @@ class Fronts:
                 for following, _ in stack:
                     self.front(following)
         plain += ((a.low, a.high, a.target) for a in arcs)
+        firsts = 0
+        for literal in literals:
+            firsts |= 1 << literal.rest[0]
+        for low, high, _ in plain:
+            if low < TOKEN_BASE:
+                firsts |= (1 << high + 1) - (1 << low)
+        for loop in loops:
+            firsts |= loop.around
         return Front(
             tuple(literals if len(literals) < 2 else dict.fromkeys(literals)),
             tuple(loops if len(loops) < 2 else {_place(loop): loop for loop in loops}.values()),
             tuple(plain if len(plain) < 2 else dict.fromkeys(plain)),
             final,
+            firsts,
         )
 
     def _loop_front(self, loop: Loop) -> Front:
         """What a loop begins with, and what is behind it where it may be left at once."""
         if not free(loop):
-            return Front((), (loop,), (), False)
-        literals, loops, arcs, final = self.front(loop.tail)
+            return Front((), (loop,), (), False, loop.around)
+        literals, loops, arcs, final, firsts = self.known.get(loop.tail) or self.front(loop.tail)
         if loops:
             loops = tuple({_place(each): each for each in (loop, *loops)}.values())
         else:
             loops = (loop,)
-        return Front(literals, loops, arcs, final)
+        return Front(literals, loops, arcs, final, firsts | loop.around)
 
     def _literal(self, cell: int) -> LiteralFront | None:
         """The literal that a continuation is before or in the middle of."""
@@ -225,19 +234,7 @@ class Fronts:
 
     def firsts(self, cell: int) -> ByteSet:
         """The bytes that the continuation can begin with."""
-        found = self._firsts.get(cell)
-        if found is None:
-            found = 0
-            front = self.front(cell)
-            for literal in front.literals:
-                found |= 1 << literal.rest[0]
-            for low, high, _ in front.arcs:
-                if low < TOKEN_BASE:
-                    found |= (1 << high + 1) - (1 << low)
-            for loop in front.loops:
-                found |= loop.around
-            self._firsts[cell] = found
-        return found
+        return (self.known.get(cell) or self.front(cell)).firsts
 
     def _item_firsts(self, index: int) -> ByteSet:
         found = self._around.get(index)
@@ -378,6 +375,11 @@ class Fronts:
         if isinstance(loop.body, Machine):
             return self.core.regular_cell(loop.number, state, need, left, loop.tail)
         return self.core.repeat_cell(loop.number, need, left, loop.tail)
+
+
+def _literal_front(data: bytes, at: int, tail: int) -> Front:
+    """A place in a literal."""
+    return Front((LiteralFront(data[at:], data, at, tail),), (), (), False, 1 << data[at])
 
 
 def _place(loop: Loop) -> tuple[object, ...]:

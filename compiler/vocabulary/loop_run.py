@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 
 from .levels import Level
 from .loop_table import LoopTable
-from .trie import Forest, Node
+from .trie import ROOT, Forest, Node
 
-FEW: Final = 64
+_FEW: Final = 64
 """Up to so many tokens plain Python is quicker than numpy."""
+
+_FEW_RESTS: Final = 512
+"""The same where the levels of the trie must be found first."""
 
 _BULK: Final = 128
 """Nodes of a level in one state from which on looking at what is below them pays."""
@@ -68,7 +71,8 @@ def run(
             of bits. Tokens leave at each of them, besides staying inside.
         costs: ids and costs instead of a mask, where the tokens are many.
     """
-    if forest.size[node] <= FEW:
+    size = forest.size[node]
+    if size <= _FEW or (size <= _FEW_RESTS and forest.trie[node] is not forest.trie[ROOT]):
         return run_few(forest, node, loop, start, also)
     return run_many(forest, node, loop, start, words, also, costs)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import count
 from typing import Final, NamedTuple, TypeAlias
 
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from ..automaton.items import NO_ROW, NONE
 from ..automaton.liveness import searched
-from ..automaton.utf8 import byte_sequences
+from ..automaton.utf8 import ByteRanges, byte_sequences
 from ..grammar import Machine, Row
 
 MAX_STATES: Final = 30_000
 MAX_PART: Final = 64
 
-Way: TypeAlias = tuple[tuple[tuple[int, int], ...], int, int]
+Way: TypeAlias = tuple[ByteRanges, int, int]
 """What is left of a character's bytes, the state behind it, what it counts."""
 
 Structure: TypeAlias = tuple[tuple[Row, ...], frozenset[int]]
@@ -202,7 +202,7 @@ class _Bytes:
                 ways: list[Way] = []
                 for low, high, target, counts in beyond:
                     sequences = byte_sequences(((low, high),))
-                    ways += ((tuple(sequence), target, counts) for sequence in sequences)
+                    ways += [(sequence, target, counts) for sequence in sequences]
                 self._lead(state, ways)
                 self._beyond[beyond] = targets[0x80:], bytes(gains[0x80:])
             else:
@@ -218,20 +218,17 @@ class _Bytes:
                 return False
         return True
 
-    def _lead(self, state: int, ways: Iterable[Way]) -> None:
+    def _lead(self, state: int, ways: Sequence[Way]) -> None:
         """Where the next byte of each way leads."""
-        after: dict[int, list[Way]] = {}
-        for ahead, target, counts in ways:
-            way = (ahead[1:], target, counts)
-            for byte in range(ahead[0][0], ahead[0][1] + 1):
-                after.setdefault(byte, []).append(way)
-        for byte, found in after.items():
-            rest, target, counts = found[0]
-            if not rest:
-                self.rows[state][byte] = target
-                self.gains[state][byte] = counts
-            else:
-                self.rows[state][byte] = self._inside(tuple(found))
+        targets, gains = self.rows[state], self.gains[state]
+        for low, high, which in _spread(tuple([ahead for ahead, _, _ in ways])):
+            ahead, target, counts = ways[which[0]]
+            if len(ahead) > 1:
+                rest = [(ways[i][0][1:], ways[i][1], ways[i][2]) for i in which]
+                target, counts = self._inside(tuple(rest)), 0
+            targets[low:high] = array("h", [target]) * (high - low)
+            if counts:
+                gains[low:high] = b"\1" * (high - low)
 
     def _inside(self, ways: tuple[Way, ...]) -> int:
         known = self._known.get(ways)
@@ -241,6 +238,19 @@ class _Bytes:
             self.rows.append(NO_ROW[:])
             self.gains.append(bytearray(256))
         return known
+
+
+@lru_cache(maxsize=4096)
+def _spread(aheads: tuple[ByteRanges, ...]) -> tuple[tuple[int, int, tuple[int, ...]], ...]:
+    """Ranges ``low..high`` of next bytes, `high` left out, and the ways that go on with them."""
+    firsts = [ahead[0] for ahead in aheads]
+    edges = sorted({low for low, _ in firsts} | {high + 1 for _, high in firsts})
+    found = []
+    for low, after in zip(edges, edges[1:], strict=False):
+        which = tuple(i for i, (first, last) in enumerate(firsts) if first <= low <= last)
+        if which:
+            found.append((low, after, which))
+    return tuple(found)
 
 
 def _shortest(machine: Machine) -> list[int]:

@@ -127,13 +127,14 @@ class Slice:
         if not exits.size:
             return None
         strings, ids = self._trie.strings, self._trie.ids
-        pairs = sorted(
-            (strings[i][stop:], ids[i])
-            for _, first, high, stop, _ in exits.tolist()
-            for i in range(first, high)
-        )
-        rests = TokenTrie([rest for rest, _ in pairs], [token for _, token in pairs])
-        return self._forest.plant(rests)
+        # Many tokens leave with the same rest.
+        found: dict[bytes, list[int]] = {}
+        for _, first, high, stop, _ in exits.tolist():
+            for i in range(first, high):
+                found.setdefault(strings[i][stop:], []).append(ids[i])
+        rests = sorted(found)
+        texts = [rest for rest in rests for _ in found[rest]]
+        return self._forest.plant(TokenTrie(texts, [i for rest in rests for i in found[rest]]))
 
 
 class Counted(NamedTuple):

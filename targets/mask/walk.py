@@ -21,7 +21,7 @@ from ...compiler.grammar import Machine
 from ...compiler.vocabulary.loop_table import LoopTable, Place
 from ...compiler.vocabulary.trie import ROOT, Node
 from ...compiler.vocabulary.vocabulary import Vocabulary
-from .results import Results, Row, Signature, Step
+from .results import NOTHING, Results, Row, Signature, Step
 
 if TYPE_CHECKING:
     from .distinct import MemoryRows
@@ -63,6 +63,13 @@ class Local(NamedTuple):
     signature: Signature
     sign: Sign | None
     tails: tuple[int, ...]
+
+
+_NO_STEP: Final = Step(NOTHING, ())
+"""Stands for the step of a pair that is known already."""
+
+
+_NO_TAILS: Final[tuple[int, ...]] = ()
 
 
 class Walker:
@@ -113,75 +120,75 @@ class Walker:
     def _walk(self, root: Node, start: int) -> int:
         """The result of the tokens below a trie node that can be read from a continuation."""
         done, steps, locals_ = self._found, self.results.steps, self._locals
-        union = self.results.union
-        first = (root, start)
-        known = done.get(first)
+        remembering, union = self.core.remembering, self.results.union
+        pair = (root, start)
+        known = done.get(pair)
         if known is not None:
             return known
-        stack = [first]
-        while stack:
-            pair = stack[-1]
-            if pair in done:
-                stack.pop()
-                continue
+        # Pairs that wait for another one below them, with the way to it and what was found so far.
+        waiting: list[tuple[tuple[Node, int], Step, tuple[int, ...], int, list[int]]] = []
+        while True:
             node, cell = pair
-            if self.core.remembering.in_use:
-                other = self._forgotten(node, cell)
-                if other is not None:
-                    if other not in done:
-                        stack.append(other)
-                        continue
-                    done[pair] = done[other]
-                    self._tell(pair, [other], tuple(self._memory.along(node, cell)))
-                    stack.pop()
-                    continue
-            local = locals_.get(cell)
-            if local is None:
-                local = locals_[cell] = self._local(cell)
-            key = (node, local.signature)
-            step = steps.get(key)
-            if step is None:
-                step = steps[key] = self._step(node, local)
-            if not step.ways and not step.less:
-                done[pair] = step.own
-                stack.pop()
-                continue
-            tails = local.tails
-            below = [(sub, tails[way]) for way, sub in step.ways]
-            for part, _ in step.less:
-                below += [(sub, tails[way]) for way, sub in part.ways]
-            wanted = [p for p in below if p not in done]
-            if wanted:
-                stack += wanted
-                continue
-            parts = [r for way, sub in step.ways if (r := done[sub, tails[way]])]
-            for part, wrong in step.less:
-                inner = [r for way, sub in part.ways if (r := done[sub, tails[way]])]
-                less = self.results.less(union(part.own, inner), wrong)
-                if less:
-                    parts.append(less)
-            done[pair] = union(step.own, parts)
-            if self._suspects:
-                self._tell(pair, below)
-            stack.pop()
-        return done[first]
+            if remembering.in_use and self._forget(node, cell):
+                step, tails = _NO_STEP, _NO_TAILS
+            else:
+                local = locals_.get(cell) or self._local(cell)
+                key = (node, local.signature)
+                step = steps.get(key) or self._step(key, local)
+                tails = local.tails
+            at, parts = 0, []
+            while True:
+                ways = step.ways
+                wanted = None
+                while at < len(ways):
+                    way, sub = ways[at]
+                    below = (sub, tails[way])
+                    inner = done.get(below)
+                    if inner is None:
+                        wanted = below
+                        break
+                    if inner:
+                        parts.append(inner)
+                    at += 1
+                if wanted is not None:
+                    waiting.append((pair, step, tails, at, parts))
+                    pair = wanted
+                    break
+                if step is not _NO_STEP:
+                    if step.less:
+                        self._add_less(step, tails, parts)
+                    done[pair] = union(step.own, parts) if parts else step.own
+                    if self._suspects:
+                        self._tell(pair, step, tails)
+                if not waiting:
+                    return done[pair]
+                pair, step, tails, at, parts = waiting.pop()
 
-    def _forgotten(self, node: Node, cell: int) -> tuple[Node, int] | None:
-        """Where to walk on instead: many tokens are not told apart by a remembered text."""
-        if self.vocabulary.forest.size[node] > _FEW and self.core.remembering.is_known(cell):
-            return node, self.core.remembering.forget(cell)
-        return None
+    def _add_less(self, step: Step, tails: tuple[int, ...], parts: list[int]) -> None:
+        """Add what is found in loops, less the excluded texts."""
+        for part, wrong in step.less:
+            inner = [r for way, sub in part.ways if (r := self._walk(sub, tails[way]))]
+            less = self.results.less(self.results.union(part.own, inner), wrong)
+            if less:
+                parts.append(less)
 
-    def _tell(
-        self,
-        pair: tuple[Node, int],
-        below: list[tuple[Node, int]],
-        own: tuple[int, ...] | None = None,
-    ) -> None:
+    def _forget(self, node: Node, cell: int) -> bool:
+        """Walk on from where the text so far is forgotten, where there are many tokens: they are
+        not told apart by it."""
+        remembering = self.core.remembering
+        if self.vocabulary.forest.size[node] <= _FEW or not remembering.is_known(cell):
+            return False
+        other = (node, remembering.forget(cell))
+        self._found[node, cell] = self._walk(*other)
+        told = dict.fromkeys(self._memory.along(node, cell))
+        told.update(dict.fromkeys(self._suspects.get(other, ())))
+        self._suspects[node, cell] = tuple(told)
+        return True
+
+    def _tell(self, pair: tuple[Node, int], step: Step, tails: tuple[int, ...]) -> None:
         """Pass on what was forgotten below."""
-        told = [self._suspects[part] for part in below if part in self._suspects]
-        if own is not None:
-            told.append(own)
+        ways = chain(step.ways, *(part.ways for part, _ in step.less))
+        told = [t for w, sub in ways if (t := self._suspects.get((sub, tails[w]))) is not None]
         if told:
             self._suspects[pair] = tuple(dict.fromkeys(chain.from_iterable(told)))
 
@@ -189,9 +196,10 @@ class Walker:
 
     def _local(self, cell: int) -> Local:
         """What a place begins with."""
-        literals, loops, arcs, _ = self.fronts.known.get(cell) or self.fronts.front(cell)
+        literals, loops, arcs, _, _ = self.fronts.known.get(cell) or self.fronts.front(cell)
         if len(literals) == 1 and not loops and not arcs:
-            return Local(literals[0].rest, None, (literals[0].tail,))
+            made = self._locals[cell] = Local(literals[0].rest, None, (literals[0].tail,))
+            return made
         tails = [literal.tail for literal in literals]
         around: list[Around] = []
         for loop in loops:
@@ -206,7 +214,8 @@ class Walker:
             tails += [target for _, _, target in arcs]
         rests = tuple([literal.rest for literal in literals])
         sign = Sign(rests, tuple(around), tuple([(low, high) for low, high, _ in arcs]))
-        return Local(self.results.signature(sign), sign, tuple(tails))
+        made = self._locals[cell] = Local(self.results.signature(sign), sign, tuple(tails))
+        return made
 
     def _around(self, loop: Loop, place: Place) -> Around:
         excluded: tuple[bytes, ...] = ()
@@ -256,8 +265,12 @@ class Walker:
 
     # Steps ------------------------------------------------------------------------------------
 
-    def _step(self, node: Node, local: Local) -> Step:
+    def _step(self, key: tuple[Node, Signature], local: Local) -> Step:
         """What is found from a node in a place, as far as the place itself tells."""
+        made = self.results.steps[key] = self._make_step(key[0], local)
+        return made
+
+    def _make_step(self, node: Node, local: Local) -> Step:
         path, forest = self.vocabulary.path, self.vocabulary.forest
         if isinstance(local.signature, bytes):
             found, end = path(node, local.signature)
