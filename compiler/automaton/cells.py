@@ -65,6 +65,9 @@ class Cells:
         self._expr_index: dict[int, int] = {}
         self._cells: list[tuple[Head, int]] = [((), END)]
         self._ids: dict[tuple[Head, int], int] = {}
+        self._heads: dict[int, Head] = {}
+        self._kept: list[Expr] = []
+        self._items: dict[int, tuple[tuple[Expr, ...], tuple[Head, ...]]] = {}
         self._exclusions: dict[int, Exclusion] = {}
         self._wholes: dict[int, int] = {}
 
@@ -73,6 +76,14 @@ class Cells:
 
         References and repeats are looked into at once, so that one place has one continuation.
         """
+        head = self._heads.get(id(expr))
+        if head is None:
+            head = self._heads[id(expr)] = self._head(expr)
+            self._kept.append(expr)  # Its identity stays its own.
+        return self.cell(head, tail) if head else tail
+
+    def _head(self, expr: Expr) -> Head:
+        """The head of the continuations that begin with an expression; empty if that is nothing."""
         for _ in range(_MAX_HOPS):
             if type(expr) in _PLAIN:
                 break
@@ -82,20 +93,18 @@ class Cells:
                 case Capture(_, item) if not self.captures:
                     expr = item
                 case Repeat(item, low, high):
-                    if high == 0:
-                        return tail
-                    return self.cell((REPEAT, self.index(item), low, high), tail)
+                    return () if high == 0 else (REPEAT, self.index(item), low, high)
                 case Regular():
                     index = self.index(expr)
                     if isinstance(expr.machine, ButMachine):
-                        return self.cell((BUT, index, 0, expr.min, expr.max, 0), tail)
+                        return (BUT, index, 0, expr.min, expr.max, 0)
                     need, left = self.window(expr.machine, 0, expr.min, expr.max)
                     if liveness(expr.machine).live(0, need, left):
-                        return self.cell((REGULAR, index, 0, need, left), tail)
+                        return (REGULAR, index, 0, need, left)
                     break
                 case _:
                     break
-        return self.cell((EXPR, self.index(expr)), tail)
+        return (EXPR, self.index(expr))
 
     def index(self, expr: Expr) -> int:
         """The number of an expression."""
@@ -132,11 +141,18 @@ class Cells:
     def sequence(self, index: int, at: int, tail: int) -> int:
         """The continuation of item `at` of a sequence. The last item keeps the tail as it is, so
         that right recursion does not grow the stack."""
+        items, following = self._items.get(index) or self._look_into(index)
+        if following[at]:
+            tail = self.cell(following[at], tail)
+        return self.continuation(items[at], tail)
+
+    def _look_into(self, index: int) -> tuple[tuple[Expr, ...], tuple[Head, ...]]:
+        """The items of a sequence, and the head behind each but the last."""
         expr = self.exprs[index]
         assert isinstance(expr, Sequence)
-        if at + 1 < len(expr.items):
-            tail = self.cell((SEQ, index, at + 1), tail)
-        return self.continuation(expr.items[at], tail)
+        heads: list[Head] = [(SEQ, index, at) for at in range(1, len(expr.items))]
+        made = self._items[index] = expr.items, (*heads, ())
+        return made
 
     def moved(self, head: Head, cells: Cells) -> Head:
         """The same head in other cells over the same rules."""

@@ -106,7 +106,7 @@ class Fronts:
         self.known: dict[int, Front] = {END: Front((), (), (), True, 0)}
         self._loops: dict[int, Loop | None] = {}
         self._around: dict[int, ByteSet] = {}
-        self._bodies: dict[int, Expr | None] = {}
+        self._bodies: dict[int, tuple[Expr | None, ByteSet]] = {}
         self._item_states: dict[int, ItemStates] = {}
         self._item_rows: dict[int, Rows] = {}
         self._complex: list[int] = []
@@ -247,51 +247,54 @@ class Fronts:
 
     def loop(self, cell: int) -> Loop | None:
         """The loop the continuation stands in, if it is one worth treating as a whole."""
-        if cell not in self._loops:
-            self._loops[cell] = None  # While it is looked for: what is behind may lead here.
-            self._loops[cell] = self._loop(cell)
-        return self._loops[cell]
+        if cell in self._loops:
+            return self._loops[cell]
+        self._loops[cell] = None  # While it is looked for: what is behind may lead here.
+        found = self._loops[cell] = self._loop(cell)
+        return found
 
     def _loop(self, cell: int) -> Loop | None:
         core = self.core
         head, tail = core.parts(cell)
-        if not head or head[0] not in (REPEAT, REGULAR, BUT, INSIDE):
-            return self._inside_item(cell)
-        if head[0] == INSIDE:
-            return self._unknown_item(cell)
-        if head[0] == REPEAT:
+        kind = head[0] if head else END
+        if kind == REPEAT:
             _, index, need, left = head
-            if index not in self._bodies:
-                self._bodies[index] = self._body(index)
-            item = self._bodies[index]
+            item, leaving = self._bodies.get(index) or self._look_into(index)
             if item is None:
                 return self._inside_item(cell)
-            around = leaving = self._item_firsts(index)
-            loop = Loop(item, index, 0, need, left, core.settled(tail), around)
-        else:
-            _, index, state, need, left, *but = head
-            machine = core.machine(index)
-            if not wide(machine) or not is_uniform(machine, need, left):
-                return None
-            around, leaving = state_firsts(machine)[state], leaving_firsts(machine)
             behind = core.settled(tail)
-            if but:
-                number = core.whole(index)
-                closed = core.exclusion(index).whole[but[0]]
-                known = (index, but[0])
-                loop = Loop(
-                    machine, number, state, need, left, behind, around, 0, None, known, closed
-                )
-            else:
-                loop = Loop(machine, index, state, need, left, behind, around)
+            also = leaving & (self.known.get(behind) or self.front(behind)).firsts
+            return Loop(item, index, 0, need, left, behind, leaving, also)
+        if kind == INSIDE:
+            return self._unknown_item(cell)
+        if kind not in (REGULAR, BUT):
+            return self._inside_item(cell)
+        _, index, state, need, left, *but = head
+        machine = core.machine(index)
+        if not wide(machine) or not is_uniform(machine, need, left):
+            return None
+        around, leaving = state_firsts(machine)[state], leaving_firsts(machine)
+        behind = core.settled(tail)
+        if but:
+            number = core.whole(index)
+            closed = core.exclusion(index).whole[but[0]]
+            known = (index, but[0])
+            loop = Loop(machine, number, state, need, left, behind, around, 0, None, known, closed)
+        else:
+            loop = Loop(machine, index, state, need, left, behind, around)
         also = leaving & self.firsts(loop.tail)
         if not also:
             return loop
         # Excluded texts are told by what leaves the loop.
         return None if loop.but is not None else loop._replace(also=also)
 
+    def _look_into(self, index: int) -> tuple[Expr | None, ByteSet]:
+        """What is repeated, if it is characters, and the bytes that it begins with."""
+        item = self._body(index)
+        made = self._bodies[index] = item, 0 if item is None else self._item_firsts(index)
+        return made
+
     def _body(self, index: int) -> Expr | None:
-        """What is repeated, if it is characters."""
         item = self.core.exprs[index]
         while isinstance(item, RuleRef):
             item = self.core.rules[item.name]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from ...compiler.automaton.core import TOKEN_BASE, Core
 from ...compiler.automaton.fronts import Fronts, Loop
@@ -46,15 +46,11 @@ class Around(NamedTuple):
     around: ByteSet
     also: ByteSet
     behind: ByteSet
-    excluded: tuple[bytes, ...]
+    excluded: tuple[bytes, ...] = ()
 
 
-class Sign(NamedTuple):
-    """What a place begins with: literals, loops, and ranges of bytes."""
-
-    rests: tuple[bytes, ...]
-    loops: tuple[Around, ...]
-    ranges: tuple[tuple[int, int], ...]
+Sign: TypeAlias = tuple[tuple[bytes, ...], tuple[Around, ...], tuple[tuple[int, int], ...]]
+"""What a place begins with: literals, loops, and ranges of bytes."""
 
 
 class Local(NamedTuple):
@@ -198,10 +194,11 @@ class Walker:
         """What a place begins with."""
         literals, loops, arcs, _, _ = self.fronts.known.get(cell) or self.fronts.front(cell)
         if len(literals) == 1 and not loops and not arcs:
-            made = self._locals[cell] = Local(literals[0].rest, None, (literals[0].tail,))
+            rest, _, _, tail = literals[0]
+            made = self._locals[cell] = Local(rest, None, (tail,))
             return made
-        tails = [literal.tail for literal in literals]
         around: list[Around] = []
+        tails = [literal[3] for literal in literals]
         for loop in loops:
             place = self.place(loop)
             if place is None:
@@ -212,23 +209,26 @@ class Walker:
         if arcs:
             arcs = self._settled(arcs)
             tails += [target for _, _, target in arcs]
-        rests = tuple([literal.rest for literal in literals])
-        sign = Sign(rests, tuple(around), tuple([(low, high) for low, high, _ in arcs]))
+        rests = tuple([literal[0] for literal in literals])
+        sign = (rests, tuple(around), tuple([(low, high) for low, high, _ in arcs]))
         made = self._locals[cell] = Local(self.results.signature(sign), sign, tuple(tails))
         return made
 
     def _around(self, loop: Loop, place: Place) -> Around:
+        table, start, _ = place
+        need, left = loop.need, loop.left
+        tail = self.fronts.known.get(loop.tail)
+        behind = self.fronts.firsts(loop.tail) if tail is None else tail.firsts
+        if not need and left is None and loop.but is None:
+            return Around(table, start, 0, None, loop.around, loop.also, behind)
         excluded: tuple[bytes, ...] = ()
         if loop.but is not None:
             index, node = loop.but
             excluded = self.core.exclusion(index).rests(node)
-        need, left = loop.need, loop.left
         if need or left is not None:
             enough = self._enough(loop)
             need = min(need, enough)
             left = None if left is None else max(min(left, enough), need)
-        behind = self.fronts.firsts(loop.tail)
-        table, start, _ = place
         return Around(table, start, need, left, loop.around, loop.also, behind, excluded)
 
     def _enough(self, loop: Loop) -> int:
@@ -254,14 +254,16 @@ class Walker:
     def place(self, loop: Loop) -> Place | None:
         """The loop's byte automaton, made once a vocabulary."""
         key = (loop.number, loop.state)
-        if key not in self._places:
-            tables = self.vocabulary.tables
-            if isinstance(loop.body, Machine):
-                self._places[key] = tables.place(loop.body, loop.state)
-            else:
-                table = tables.item(self.fronts.item_rows(loop.number))
-                self._places[key] = Place(table, loop.state, (0,))
-        return self._places[key]
+        if key in self._places:
+            return self._places[key]
+        tables = self.vocabulary.tables
+        found: Place | None
+        if isinstance(loop.body, Machine):
+            found = tables.place(loop.body, loop.state)
+        else:
+            found = Place(tables.item(self.fronts.item_rows(loop.number)), loop.state, (0,))
+        self._places[key] = found
+        return found
 
     # Steps ------------------------------------------------------------------------------------
 
