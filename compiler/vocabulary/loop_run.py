@@ -16,6 +16,9 @@ from .trie import ROOT, Forest, Node
 _FEW: Final = 64
 """Up to so many tokens plain Python is quicker than numpy."""
 
+_NARROW: Final = 40
+"""Bytes that go on in a loop up to which nodes are looked at one by one."""
+
 _FEW_RESTS: Final = 512
 """The same where the levels of the trie must be found first."""
 
@@ -72,9 +75,45 @@ def run(
         costs: ids and costs instead of a mask, where the tokens are many.
     """
     size = forest.size[node]
-    if size <= _FEW or (size <= _FEW_RESTS and forest.trie[node] is not forest.trie[ROOT]):
+    if size <= _FEW:
         return run_few(forest, node, loop, start, also)
+    if forest.trie[node] is not forest.trie[ROOT]:
+        # A small trie, of which the levels are not known.
+        if np.count_nonzero(loop.table[start] >= 0) <= _NARROW:
+            return run_narrow(forest, node, loop, start, also)
+        if size <= _FEW_RESTS:
+            return run_few(forest, node, loop, start, also)
     return run_many(forest, node, loop, start, words, also, costs)
+
+
+def run_narrow(forest: Forest, node: Node, loop: LoopTable, start: int, also: int) -> Run:
+    """The same, node by node."""
+    steps, free, short = loop.steps, loop.free_list, loop.short_list
+    inside: list[int] = []
+    costs: list[int] = []
+    exits: list[tuple[int, int, int, int, int]] = []
+    stack = [(node, start, 0)]
+    while stack:
+        here, state, count = stack.pop()
+        may_leave = free[state] and here != node
+        for byte, child in forest.children(here).items():
+            merged = steps[(state << 8) | byte]
+            if may_leave and (merged < 0 or also >> byte & 1):
+                depth = forest.depth[here]
+                exits.append((byte, forest.first[child], forest.high[child], depth, count))
+            if merged >= 0:
+                after, total = merged >> 1, count + (merged & 1)
+                for token in forest.ids[child]:
+                    inside.append(token)
+                    costs.append(total + short[after])
+                if forest.size[child]:
+                    stack.append((child, after, total))
+    return Run(
+        np.asarray(inside, dtype=np.int32),
+        None,
+        np.asarray(costs, dtype=np.int32),
+        np.asarray(exits, dtype=np.int32) if exits else _NO_EXITS,
+    )
 
 
 def run_many(

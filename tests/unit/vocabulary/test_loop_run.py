@@ -13,7 +13,7 @@ from calligram.compiler.grammar import Machine
 from calligram.compiler.lower.spelling import Escape, spell
 from calligram.compiler.origin import Origin
 from calligram.compiler.regular.language import Language
-from calligram.compiler.vocabulary.loop_run import Run, pack, run_few, run_many
+from calligram.compiler.vocabulary.loop_run import Run, pack, run_few, run_many, run_narrow
 from calligram.compiler.vocabulary.loop_table import machine_table
 from calligram.compiler.vocabulary.trie import ROOT, TokenTrie
 
@@ -71,6 +71,8 @@ def test_all_at_once_as_one_by_one(pattern: str, escape: Escape) -> None:
             words = VOCABULARY.words
             made = run_many(forest, node, table, start, words, also, costs=True)
             assert told(made, VOCABULARY.trie) == wanted, start
+            narrow = run_narrow(forest, node, table, start, also)
+            assert told(narrow, VOCABULARY.trie) == wanted, start
             fewer = run_many(forest, node, table, start, words, also, costs=False)
             assert fewer.mask is not None and made.inside is not None
             assert np.array_equal(fewer.mask, pack(made.inside, words))
