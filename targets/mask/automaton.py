@@ -145,7 +145,10 @@ class MaskAutomaton:
         """
         from .save import save
 
-        return save(self.vocabulary, self._recipe, path, budget, samples, progress)
+        return save(self.vocabulary, self._compiled_from(), path, budget, samples, progress)
+
+    def _compiled_from(self) -> Recipe | None:
+        return self._recipe
 
     # Masks ------------------------------------------------------------------------------------
 
@@ -180,10 +183,13 @@ class MaskAutomaton:
         row.flags.writeable = False
         self._row_bytes += row.nbytes
         if self._row_bytes > MAX_ROW_BYTES:
-            self.known_rows.clear()
-            self._cell_rows.clear()
-            self._walker.forget()
+            self._forget_rows()
             self._row_bytes = row.nbytes
+
+    def _forget_rows(self) -> None:
+        self.known_rows.clear()
+        self._cell_rows.clear()
+        self._walker.forget()
 
     def cell_row(self, cell: int) -> Row:
         """The tokens that one continuation can read, the end included where it may end."""

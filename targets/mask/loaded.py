@@ -20,9 +20,11 @@ from ...compiler.vocabulary.vocabulary import Vocabulary
 from . import saved_file
 from .automaton import MaskAutomaton, Row
 from .cell_keys import KEY_BYTES, CellKeys
+from .explore import SampleCoverage
 from .row_codec import RowReader
+from .save import SaveReport
 from .saved_file import SavedFile, damaged
-from .states import DEAD, ENDED
+from .states import DEAD
 
 _LATE: Final = frozenset({"grammar", "core", "fronts", "_memory", "_walker", "_keys"})
 """What is made when the first text leaves what the file covers."""
@@ -80,7 +82,7 @@ class LoadedAutomaton(MaskAutomaton):
     """A mask automaton out of a file. Made by :func:`load`.
 
     Attributes:
-        is_compiled: whether a text has left what the file covers, or `prepare` was called.
+        report: what the file holds.
     """
 
     def __init__(self, saved: SavedFile, vocabulary: Vocabulary) -> None:
@@ -91,18 +93,22 @@ class LoadedAutomaton(MaskAutomaton):
             self._rows = RowReader(arrays, len(vocabulary))
             if not _within(arrays, len(vocabulary)):
                 raise ValueError("tokens that the vocabulary does not have")
-        except ValueError as error:
+            self.report = report_of(saved)
+        except (KeyError, TypeError, ValueError) as error:
             raise damaged(saved.name, str(error)) from None
         self._count = count = int(arrays["parents"].size)
         self._row_numbers = arrays["state_rows"]
+        self._unpacked: dict[int, Row] = {}
         self._ends = arrays["ends"].tobytes()
         self._opened = bytearray(count)
-        self._configs = _Configs(self, count)
+        self._places = _Configs(self, count)
+        self._configs = self._places
         self.known_tokens = [{} for _ in range(count)]
         self.start = 1
 
     @property
     def is_compiled(self) -> bool:
+        """Has a text left what the file covers, or was `prepare` called?"""
         return "_keys" in self.__dict__
 
     def prepare(self) -> None:
@@ -120,18 +126,14 @@ class LoadedAutomaton(MaskAutomaton):
         return self.__dict__[name]
 
     def _compile(self) -> None:
-        recipe = self._recipe_of_file()
-        grammar = compile_recipe(recipe).enforced
-        self._recipe = recipe
+        grammar = compile_recipe(self._recipe_of_file()).enforced
         self._build(grammar, remember=True)
         arrays = self._saved.arrays
         self._numbers = _numbered(arrays["keys"].tobytes(), range(self._count))
-        self._cell_numbers = _numbered(
-            arrays["cell_keys"].tobytes(), arrays["cell_rows"].tolist()
-        )
+        self._cell_numbers = _numbered(arrays["cell_keys"].tobytes(), arrays["cell_rows"].tolist())
         self._keys = CellKeys(self.core, grammar)
         first = (self.core.continuation(grammar.start),)
-        self._configs.settle(self.start, first)
+        self._places.settle(self.start, first)
 
     def _recipe_of_file(self) -> Recipe:
         try:
@@ -139,11 +141,8 @@ class LoadedAutomaton(MaskAutomaton):
         except ValueError as error:
             raise damaged(self._saved.name, str(error)) from None
 
-    def save(self, *arguments: Any, **options: Any) -> Any:
-        """See :meth:`MaskAutomaton.save`."""
-        if self._recipe is None:
-            self._recipe = self._recipe_of_file()
-        return super().save(*arguments, **options)
+    def _compiled_from(self) -> Recipe:
+        return self._recipe_of_file()
 
     # Out of the file --------------------------------------------------------------------------
 
@@ -171,15 +170,31 @@ class LoadedAutomaton(MaskAutomaton):
 
     def _make_row(self, state: int) -> Row:
         if 0 <= state < self._count:
-            return self._rows.row(int(self._row_numbers[state]))
+            return self._row_of_file(int(self._row_numbers[state]))
         return super()._make_row(state)
+
+    def _row_of_file(self, number: int) -> Row:
+        """A row; most states share theirs with others."""
+        found = self._unpacked.get(number)
+        if found is None:
+            found = self._rows.row(number)
+            self.keep(found)
+            self._unpacked[number] = found
+        return found
+
+    def _forget_rows(self) -> None:
+        self._unpacked.clear()
+        if self.is_compiled:
+            super()._forget_rows()
+        else:
+            self.known_rows.clear()
 
     def _make_cell_row(self, cell: int) -> Row:
         key = self._keys.cell(cell)
         number = None if key is None else self._cell_numbers.get(key)
         if number is None:
             return super()._make_cell_row(cell)
-        found = self._cell_rows[cell] = self._rows.row(number)
+        found = self._cell_rows[cell] = self._row_of_file(number)
         return found
 
     # Beyond it --------------------------------------------------------------------------------
@@ -192,7 +207,7 @@ class LoadedAutomaton(MaskAutomaton):
         found = None if key is None else self._numbers.get(key)
         if found is None:
             return super()._intern(cells)
-        self._configs.settle(found, cells)
+        self._places.settle(found, cells)
         return found
 
     def settled(self, state: int, cells: tuple[int, ...]) -> None:
@@ -205,7 +220,7 @@ class LoadedAutomaton(MaskAutomaton):
         with self._lock:
             self._keys  # noqa: B018
             way: list[int] = []
-            while not self._configs.is_settled(state):
+            while not self._places.is_settled(state):
                 way.append(state)
                 state = int(parents[state])
             for state in reversed(way):
@@ -213,7 +228,7 @@ class LoadedAutomaton(MaskAutomaton):
                 cells = self._step(before, int(tokens[state]))
                 if not cells:
                     raise damaged(self._saved.name, "its steps are not those of its grammar")
-                self._configs.settle(state, cells)
+                self._places.settle(state, cells)
 
 
 class _Configs(list[tuple[int, ...]]):
@@ -237,6 +252,13 @@ class _Configs(list[tuple[int, ...]]):
     def settle(self, state: int, cells: tuple[int, ...]) -> None:
         super().__setitem__(state, cells)
         self._automaton.settled(state, cells)
+
+
+def report_of(saved: SavedFile) -> SaveReport:
+    """The report of a file. Raises KeyError or TypeError where there is none."""
+    report = dict(saved.header["report"])
+    samples = tuple(SampleCoverage(**sample) for sample in report.pop("samples"))
+    return SaveReport(**report, bytes=saved.size, samples=samples)
 
 
 def _within(arrays: saved_file.Arrays, size: int) -> bool:

@@ -55,7 +55,9 @@ class SaveReport:
     Attributes:
         states: states whose masks are in the file.
         edges: tokens that lead from one of them to another.
-        rows: masks that differ: kept as lists of ids, whole, or as changes of a whole one.
+        rows: masks that differ.
+        as_ids, as_words, as_changes: how many of them are kept as lists of ids, as they are, and
+            as the words in which they differ from another.
         bytes: the size of the file.
         depth: tokens from the start within which every state that the search tells apart is there.
         cut: the budget ended the search; without, all such states are in the file.
@@ -117,12 +119,14 @@ def save(
         cut=explorer.cut,
         samples=covered,
     )
+    said = report.to_json()
+    del said["bytes"]  # Known when the file is written.
     header = {
         "grammar": recipe.digest,
         "vocabulary": vocabulary.digest,
         "tokens": len(vocabulary),
         "budget": dataclasses.asdict(budget),
-        "report": report.to_json(),
+        "report": said,
     }
     size = saved_file.write(path, header, arrays)
     return dataclasses.replace(report, bytes=size)

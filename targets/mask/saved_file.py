@@ -67,11 +67,13 @@ class SavedFile:
 
     Attributes:
         name: the file, for messages.
+        size: its bytes.
         header: the header; `vocabulary` and `grammar` are digests.
         arrays: views of the file, which stays mapped as long as one of them is in use.
     """
 
     name: str
+    size: int
     header: Mapping[str, Any]
     arrays: Arrays
 
@@ -140,7 +142,7 @@ def read(path: str | os.PathLike[str]) -> SavedFile:
     view = memoryview(data)
     header, begin = _header(name, view)
     try:
-        return SavedFile(name, header, _arrays(header, view[begin:]))
+        return SavedFile(name, len(view), header, _arrays(header, view[begin:]))
     except (KeyError, TypeError, ValueError) as error:
         raise damaged(name, str(error)) from None
 
@@ -157,7 +159,7 @@ def _regular(name: str) -> str:
 
 def _header(name: str, view: memoryview) -> tuple[dict[str, Any], int]:
     """The header, and where the arrays begin."""
-    if len(view) < _PREFIX.size or view[: len(MARK)] != MARK:
+    if len(view) < _PREFIX.size or bytes(view[: len(MARK)]) != MARK:
         raise _problem(name, "automaton-format", "is no saved automaton")
     _, version, size, checksum, body, whole = _PREFIX.unpack_from(view)
     if version != FORMAT:
