@@ -143,7 +143,7 @@ def _write(value: object, out: list[str]) -> None:
             # As a choice among tools only its name counts.
             _write({"type": "function", "function": {"name": name}}, out)
         case _:
-            raise _unsaveable(f"it holds a {type(value).__name__}")
+            raise _unsaveable(f"it holds a value of type {type(value).__name__}")
 
 
 def _write_mapping(value: Mapping[Any, object], out: list[str]) -> None:

@@ -126,7 +126,10 @@ class LoadedAutomaton(MaskAutomaton):
         return self.__dict__[name]
 
     def _compile(self) -> None:
-        grammar = compile_recipe(self._recipe_of_file()).enforced
+        try:
+            grammar = compile_recipe(self._recipe_of_file()).enforced
+        except TypeError as error:  # Options that nobody has.
+            raise damaged(self._saved.name, str(error)) from None
         self._build(grammar, remember=True)
         arrays = self._saved.arrays
         self._numbers = _numbered(arrays["keys"].tobytes(), range(self._count))
