@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from .errors import AutomatonError
 from .ir import Bounds
+from .json_text import read_json
 from .spec import DialectSpec
 from .tools import ToolDefinition
 
@@ -53,13 +54,16 @@ class Recipe:
         Raises:
             AutomatonError: the source holds what JSON cannot (code ``automaton-not-saveable``).
         """
-        spec = self.dialect
+        spec, source = self.dialect, self.source
+        if self.kind == "tools" and isinstance(source, (str, bytes, bytearray)):
+            # The same tools have the same digest whether they came as text or not.
+            source = read_json(source, "tool definitions")
         out: list[str] = []
         document = {
             "kind": self.kind,
-            "source": self.source,
+            "source": source,
             "dialect": None if spec is None else _dumped(spec),
-            "documents": self.documents,
+            "documents": self.documents or None,
             "bounds": None if self.bounds is None else dataclasses.asdict(self.bounds),
             "options": self.options,
         }
@@ -128,7 +132,7 @@ def _write(value: object, out: list[str]) -> None:
         case str():
             out.append(json.dumps(str(value)))
         case bytes() | bytearray():
-            out.append(json.dumps(bytes(value).decode("utf-8-sig")))
+            raise _unsaveable("it holds bytes")
         case int():
             out.append(str(int(value)))
         case float():

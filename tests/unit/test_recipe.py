@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
 from decimal import Decimal
 from typing import Any
@@ -92,9 +93,14 @@ def test_numbers_and_containers_of_any_kind(schema: Any, accepted: str, refused:
 
 def test_tools_may_be_text() -> None:
     text = '[{"name": "f", "parameters": {"type": "object", "properties": {}}}]'
-    for tools in (text, text.encode(), b"\xef\xbb\xbf" + text.encode()):
-        grammar = calligram.compile_tools(tools, "hermes-json")
-        assert gbnf.emit(again(grammar)) == gbnf.emit(grammar)
+    digests = set()
+    for tools in (text, text.encode(), b"\xef\xbb\xbf" + text.encode(), json.loads(text)):
+        grammar = calligram.compile_tools(tools, "hermes-json", documents={})
+        made = again(grammar)
+        assert gbnf.emit(made) == gbnf.emit(grammar)
+        assert made.recipe is not None
+        digests.add(made.recipe.digest)
+    assert len(digests) == 1
     chosen = read_tools(text)[0]
     again(calligram.compile_tools(text, "hermes-json", tool_choice=chosen))
 
@@ -103,8 +109,15 @@ def test_what_json_cannot_hold_is_refused() -> None:
     deep: Any = []
     for _ in range(100_000):
         deep = [deep]
-    for wrong, said in (({1: 2}, "the key 1"), (object(), "type object"), (deep, "too deeply"),
-                        (10**5000, "digits"), ({"x": {1}}, "type set")):  # fmt: skip
+    wrongs: list[tuple[Any, str]] = [
+        ({1: 2}, "the key 1"),
+        (object(), "type object"),
+        (deep, "too deeply"),
+        (10**5000, "digits"),
+        (b"x", "bytes"),
+        ({"x": {1}}, "type set"),
+    ]
+    for wrong, said in wrongs:
         recipe = Recipe("schema", {"default": wrong}, None, None, None, {})
         with pytest.raises(calligram.AutomatonError, match=said) as caught:
             _ = recipe.text

@@ -227,7 +227,8 @@ def test_a_budget_cuts_the_search_and_says_where(tmp_path: Path) -> None:
     assert all(r.cut for r in reports)
     assert 0 == reports[0].depth < reports[1].depth < reports[2].depth
     assert 1 < reports[3].states < 100
-    for wrong in ({"states": 0}, {"states": True}, {"bytes": 1.5}):
+    wrongs: list[dict[str, Any]] = [{"states": 0}, {"states": True}, {"bytes": 1.5}]
+    for wrong in wrongs:
         with pytest.raises(ValueError, match="whole number"):
             mask.SaveBudget(**wrong)
 
