@@ -51,11 +51,14 @@ def load(
             options; if not given, what the file holds is taken.
 
     Raises:
+        TypeError: not a vocabulary.
         AutomatonError: the file cannot be read (``automaton-unreadable``), is no saved automaton,
             cut off or damaged (``automaton-format``), from another version of calligram
             (``automaton-version``), or for another vocabulary or grammar
             (``automaton-vocabulary``, ``automaton-grammar``).
     """
+    if not isinstance(vocabulary, Vocabulary):
+        raise TypeError(f"a Vocabulary is wanted, not {type(vocabulary).__name__}")
     saved = saved_file.read(path)
     header, place = saved.header, Origin(file=saved.name)
     if header.get("vocabulary") != vocabulary.digest:

@@ -231,6 +231,11 @@ def test_another_vocabulary_is_refused(whole: bytes, tmp_path: Path) -> None:
     mask.load(path, calligram.Vocabulary(tokens, special_ids=[END], eos_ids=[END]))
 
 
+def test_what_is_no_vocabulary_is_a_mistake_of_the_program(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="a Vocabulary is wanted, not list"):
+        mask.load(tmp_path, [b"a"])  # type: ignore[arg-type]
+
+
 def test_another_grammar_is_refused(whole: bytes, tmp_path: Path) -> None:
     path = written(tmp_path, whole)
     for other in (
