@@ -141,7 +141,7 @@ class MaskAutomaton:
         Raises:
             AutomatonError: the grammar was compiled from what JSON cannot hold, or the file cannot
                 be written.
-            LimitExceeded: samples of more than 1 MiB.
+            LimitExceeded: samples of more than 256 KiB.
         """
         from .save import save
 

@@ -2,18 +2,23 @@
 
 Along sample texts, whatever tokens they are cut into; then breadth first, token by token, from the
 start. Inside a string or a number tens of thousands of tokens are allowed, which lead to few places
-that differ, so there single bytes stand for them. A place that differs from one met before in
-nothing that any mask can tell (how many characters are left of thousands) is not looked at again.
+that differ: there single bytes stand for them, one of those that lead to the same. A place that
+differs from one met before in nothing that any mask can tell (how many characters are left of
+thousands) is not looked at again.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ...compiler.errors import LimitExceeded
 from ...compiler.vocabulary.trie import ROOT
@@ -25,11 +30,14 @@ from .states import DEAD, ENDED
 Sample: TypeAlias = "str | bytes | Sequence[int]"
 """A text, or the ids of its tokens."""
 
-MAX_SAMPLE_BYTES: Final = 2**20
+MAX_SAMPLE_BYTES: Final = 2**18
 """Bytes of all sample texts, or tokens."""
 
 _FEW: Final = 64
 """Allowed tokens up to which each of them is followed."""
+
+_MANY: Final = 16
+"""Bytes that lead to the same, beyond which one stands for all."""
 
 _STATE_BYTES: Final = 48
 _EDGE_BYTES: Final = 8
@@ -149,10 +157,11 @@ class Explorer:
 
     def _tokens_at(self, data: bytes, at: int) -> Steps:
         """Tokens that the text goes on with, each with its bytes."""
-        forest = self.automaton.vocabulary.forest
+        vocabulary = self.automaton.vocabulary
+        forest = vocabulary.forest
         found: Steps = []
         node = ROOT
-        for size, byte in enumerate(data[at:], 1):
+        for size, byte in enumerate(data[at : at + vocabulary.longest], 1):
             following = forest.children(node).get(byte)
             if following is None:
                 break
@@ -212,14 +221,34 @@ class Explorer:
 
     def _ways(self, state: int) -> list[int]:
         """Tokens that lead wherever the state leads."""
-        ids = ids_of(self.automaton.row(state).view("uint32"))
-        if len(ids) <= _FEW:
-            return [int(token) for token in ids]
-        allowed = set(ids.tolist())
-        apart = self.automaton.vocabulary.special_ids
-        bytewise = (self._single.get(byte) for byte in self.automaton.next_bytes(state))
-        found = [token for token in bytewise if token is not None and token in allowed]
-        return found + sorted(allowed & apart)
+        row = self.automaton.row(state).view("uint32")
+        if int(np.bitwise_count(row).sum()) <= _FEW:
+            return [int(token) for token in ids_of(row)]
+        tokens = [self._single[byte] for byte in self._bytes(state)]
+        which = np.concatenate([np.array(tokens, dtype=np.int64), self._apart])
+        allowed = row[which >> 5] >> (which & 31).astype(np.uint32) & 1
+        return [int(token) for token in which[allowed == 1]]
+
+    def _bytes(self, state: int) -> list[int]:
+        """Bytes that lead wherever single bytes lead: one of many that lead to the same."""
+        core = self.automaton.core
+        arcs = [arc for cell in self.automaton.cells(state) for arc in core.expand(cell).arcs]
+        ends = sorted({arc.low for arc in arcs} | {arc.high + 1 for arc in arcs})
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for low, end in itertools.pairwise(ends):
+            targets = tuple(arc.target for arc in arcs if arc.low <= low <= arc.high)
+            if targets and low < 256:
+                alike.setdefault(targets, []).extend(
+                    byte for byte in range(low, end) if byte in self._single
+                )
+        return [
+            byte for some in alike.values() for byte in (some[:1] if len(some) > _MANY else some)
+        ]
+
+    @cached_property
+    def _apart(self) -> NDArray[np.int64]:
+        """The special tokens, ascending."""
+        return np.array(sorted(self.automaton.vocabulary.special_ids), dtype=np.int64)
 
     @cached_property
     def _single(self) -> dict[int, int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import stat
 import zlib
 from pathlib import Path
@@ -98,12 +97,10 @@ def test_foreign_files_are_told(content: bytes, code: str, tmp_path: Path) -> No
 
 
 def test_what_is_no_file_is_no_automaton(tmp_path: Path) -> None:
-    fifo, plug = tmp_path / "fifo", tmp_path / "plug"
-    os.mkfifo(fifo)
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(str(plug))
-        for path in (tmp_path, tmp_path / "none", fifo, plug, Path("/dev/null"), Path("a\0b")):
-            assert problem(path) == "automaton-unreadable"
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in (tmp_path, tmp_path / "none", pipe, Path(os.devnull), Path("a\0b")):
+        assert problem(path) == "automaton-unreadable"
 
 
 def test_every_cut_and_every_flipped_bit_is_noticed(whole: bytes, tmp_path: Path) -> None:
