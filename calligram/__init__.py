@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from .compiler.compiled import CompiledGrammar
 from .compiler.errors import (
+    AutomatonError,
     CalligramError,
     GrammarError,
     LimitExceeded,
@@ -26,11 +27,13 @@ from .compiler.report import Report
 from .compiler.spec import DialectSpec
 from .compiler.trigger import Trigger
 from .compiler.verdict import Verdict
+from .compiler.version import VERSION
 from .compiler.vocabulary.vocabulary import Vocabulary
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
+    "AutomatonError",
     "Bounds",
     "CalligramError",
     "CompiledGrammar",

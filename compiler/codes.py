@@ -166,6 +166,15 @@ VOCABULARIES: Final[Codes] = {
     "vocabulary-unreadable": "A vocabulary's file cannot be opened or read.",
 }
 
+AUTOMATA: Final[Codes] = {
+    "automaton-format": "A file is no saved automaton, or it is cut off or damaged.",
+    "automaton-grammar": "The automaton was saved for another grammar than the one given.",
+    "automaton-not-saveable": "The automaton was made of something that a file cannot hold.",
+    "automaton-unreadable": "The file of a saved automaton cannot be opened or read.",
+    "automaton-version": "The automaton was saved by another version of calligram.",
+    "automaton-vocabulary": "The automaton was saved for another vocabulary.",
+}
+
 CODES: Final[Mapping[str, Codes]] = {
     "Command line and demo": INPUT,
     "Dialect specs": SPECS,
@@ -175,5 +184,6 @@ CODES: Final[Mapping[str, Codes]] = {
     "Grammars, targets, rendering": GRAMMARS,
     "Parsing": PARSING,
     "Vocabularies": VOCABULARIES,
+    "Saved automata": AUTOMATA,
 }
 """Codes with their meanings, by what they are about."""

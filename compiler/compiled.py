@@ -21,6 +21,7 @@ from .lower.read import ReadLowering
 from .lower.writer import Writer, not_carryable
 from .origin import Origin, Problem
 from .passes.longest_text import longest_text
+from .recipe import Recipe
 from .render import CallRenderer
 from .report import Report
 from .spec import DialectSpec
@@ -47,6 +48,7 @@ class CompiledGrammar:
         key_order: "schema" or "any".
         documents: what references in the schemas lead to, for validators.
         tool_choice: "required", "auto" or "none"; a named tool or a subset counts as what it says.
+        recipe: what it was compiled from, for whoever writes it to a file.
     """
 
     enforced: Grammar
@@ -62,6 +64,7 @@ class CompiledGrammar:
     dropped: tuple[str, ...] = ()
     offered: tuple[str, ...] = ()
     documents: Documents | None = None
+    recipe: Recipe | None = field(default=None, repr=False)
     notes: Sequence[Callable[[], Sequence[Finding]]] = field(default=(), repr=False)
     _kept: list[Recogniser] = field(default_factory=list, init=False, repr=False)
 

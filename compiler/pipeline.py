@@ -24,6 +24,7 @@ from .lower.shared import Shared
 from .lower.turn import TurnLowering
 from .lower.values import ValueLowering
 from .origin import Origin, Problem
+from .recipe import Recipe
 from .spec import DialectSpec
 from .spec_loader import load_dialect, shipped_ids
 from .tools import ToolDefinition, choose, read_tools
@@ -142,6 +143,26 @@ def compile_tools(
         dropped=dropped,
         offered=tuple(d.name for d in definitions),
         documents=known,
+        recipe=Recipe(
+            "tools",
+            tools,
+            spec,
+            documents,
+            bounds,
+            {
+                "tool_choice": tool_choice,
+                "parallel_tool_calls": parallel_tool_calls,
+                "reasoning": reasoning,
+                "key_order": key_order,
+                "on_unsupported": on_unsupported,
+                "open_objects": open_objects,
+                "max_calls": max_calls,
+                "openapi": openapi,
+                "whitespace": whitespace,
+                "formats": formats,
+                "unknown_formats": unknown_formats,
+            },
+        ),
         notes=(lambda: bounds_findings(calls, bounds, key_order),),
     )
 
@@ -261,8 +282,40 @@ def compile_schema(
         layout=layout,
         findings=findings,
         documents=known,
+        recipe=Recipe(
+            "schema",
+            schema,
+            None,
+            documents,
+            bounds,
+            {
+                "whitespace": whitespace,
+                "key_order": key_order,
+                "on_unsupported": on_unsupported,
+                "openapi": openapi,
+                "formats": formats,
+                "unknown_formats": unknown_formats,
+            },
+        ),
         notes=(lambda: bounds_findings((whole,), bounds, key_order, fractions=floats),),
     )
+
+
+def compile_recipe(recipe: Recipe) -> CompiledGrammar:
+    """Compile once more what a grammar was compiled from.
+
+    Raises:
+        CalligramError: as :func:`compile_tools` and :func:`compile_schema`.
+    """
+    options: dict[str, Any] = {
+        "bounds": recipe.bounds,
+        "documents": recipe.documents,
+        **recipe.options,
+    }
+    if recipe.kind == "schema":
+        return compile_schema(recipe.source, **options)
+    assert recipe.dialect is not None
+    return compile_tools(recipe.source, recipe.dialect, **options)
 
 
 def render(

@@ -14,6 +14,7 @@ from calligram.compiler.spec_loader import load_dialect
 from calligram.targets import gbnf, parser
 
 ERRORS = (
+    "AutomatonError",
     "CalligramError",
     "GrammarError",
     "LimitExceeded",

@@ -8,18 +8,27 @@ from typing import Annotated, Literal
 import typer
 
 from ..targets import gbnf
+from . import mask_file
 from .compiling import compile_grammar
 from .files import write_out, write_text
 from .options import CompileOptions, takes_compile_options
+from .parse_command import dump
+from .problems import visible
 
-Target = Literal["gbnf"]
+Target = Literal["gbnf", "mask"]
 EMIT = {"gbnf": gbnf.emit}
 
 
 @takes_compile_options
 def compile_command(
     options: CompileOptions,
-    target: Annotated[Target, typer.Option(help="What to make of the grammar.")] = "gbnf",
+    target: Annotated[
+        Target,
+        typer.Option(
+            help="What to make of the grammar: a grammar for llama.cpp, or a mask automaton with "
+            "its masks worked out ahead of time."
+        ),
+    ] = "gbnf",
     output: Annotated[
         str | None,
         typer.Option(
@@ -27,12 +36,60 @@ def compile_command(
             help="Write here instead of to standard output: whole, or not at all.",
         ),
     ] = None,
+    vocab: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="mask: the model's vocabulary: a GGUF file, a tokenizer.json or its folder, a "
+            "tekken.json or a SentencePiece model.",
+        ),
+    ] = None,
+    vocab_size: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="mask: the number of the model's logits, if larger than the vocabulary."
+        ),
+    ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME=N,...",
+            help="mask: how far to search for states: "
+            + ", ".join(f"{k}={v}" for k, v in mask_file.DEFAULTS.items())
+            + ".",
+        ),
+    ] = None,
+    sample: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE",
+            help="mask: a text that is likely, byte for byte: all its masks are kept; repeatable.",
+        ),
+    ] = None,
     as_json: Annotated[
         bool,
         typer.Option("--json", help="Print grammar, trigger and report as JSON; errors as well."),
     ] = False,
 ) -> None:  # fmt: skip
-    """Compile tools and a dialect into a grammar."""
+    """Compile tools and a dialect into a grammar, or masks for a vocabulary."""
+    if target == "mask":
+        if vocab is None or output is None:
+            raise typer.BadParameter("masks need --vocab and --output", param_hint="'--target'")
+        samples = sample or []
+        if [options.tools, *samples].count("-") > 1:
+            raise typer.BadParameter("standard input can be one of --tools and --sample only")
+        mask_file.parse_budget(budget)  # Before anything that takes long.
+        grammar = compile_grammar(options, as_json)
+        report = mask_file.save_mask(grammar, output, vocab, vocab_size, budget, samples)
+        if as_json:
+            write_out(dump(mask_file.document(report, samples, grammar)))
+        else:
+            write_out("".join(f"{visible(t)}\n" for t in mask_file.lines(report, samples)))
+        return
+    given = {"--vocab": vocab, "--vocab-size": vocab_size, "--budget": budget, "--sample": sample}
+    for name, value in given.items():
+        if value:
+            raise typer.BadParameter("belongs to --target mask", param_hint=f"'{name}'")
     grammar = compile_grammar(options, as_json)
     text = EMIT[target](grammar)
     if as_json:

@@ -1,7 +1,7 @@
 """The mask target: token masks for a decode loop, from the grammar's automaton.
 
 ``compile(grammar, vocabulary)`` gives a :class:`MaskAutomaton`; ``automaton.matcher()`` gives one
-matcher for each sequence.
+matcher for each sequence. ``automaton.save`` writes it to a file, ``load`` reads it.
 """
 
 from ...compiler.compiled import CompiledGrammar
@@ -14,17 +14,25 @@ from .bitmask import (
     get_bitmask_shape,
     reset_token_bitmask,
 )
+from .explore import SampleCoverage
+from .loaded import LoadedAutomaton, load
 from .matcher import Matcher, fill_next_token_bitmask_batch
+from .save import SaveBudget, SaveReport
 
 __all__ = [
+    "LoadedAutomaton",
     "MaskAutomaton",
     "Matcher",
+    "SampleCoverage",
+    "SaveBudget",
+    "SaveReport",
     "allocate_token_bitmask",
     "apply_token_bitmask_inplace",
     "compile",
     "fill_next_token_bitmask_batch",
     "get_bitmask_shape",
     "lacking_bytes",
+    "load",
     "reset_token_bitmask",
 ]
 
@@ -38,7 +46,7 @@ def compile(grammar: CompiledGrammar, vocabulary: Vocabulary) -> MaskAutomaton:
     if not isinstance(grammar, CompiledGrammar) or not isinstance(vocabulary, Vocabulary):
         shown = f"{type(grammar).__name__} and {type(vocabulary).__name__}"
         raise TypeError(f"a compiled grammar and a Vocabulary are wanted, not {shown}")
-    return MaskAutomaton(grammar.enforced, vocabulary)
+    return MaskAutomaton(grammar.enforced, vocabulary, recipe=grammar.recipe)
 
 
 def lacking_bytes(grammar: CompiledGrammar, vocabulary: Vocabulary) -> list[int]:

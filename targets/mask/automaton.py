@@ -9,7 +9,9 @@ continuations, which many configurations share.
 from __future__ import annotations
 
 import gc
-from typing import Final
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,7 @@ from ...compiler.automaton.fronts import Fronts
 from ...compiler.automaton.machine_loops import ByteSet
 from ...compiler.errors import LimitExceeded
 from ...compiler.grammar import Grammar
+from ...compiler.recipe import Recipe
 from ...compiler.vocabulary.vocabulary import Vocabulary
 from .advance import advance
 from .bitmask import allow
@@ -27,6 +30,10 @@ from .matcher import Matcher
 from .results import NOTHING, Row
 from .states import DEAD, ENDED
 from .walk import Walker
+
+if TYPE_CHECKING:
+    from .explore import Sample
+    from .save import SaveBudget, SaveReport
 
 MAX_ROW_BYTES: Final = 512 * 1024 * 1024
 """Rows kept by one automaton; beyond, they are forgotten and made anew."""
@@ -45,18 +52,22 @@ class MaskAutomaton:
     the vocabulary's. Matchers are cheap and one per sequence.
     """
 
-    def __init__(self, grammar: Grammar, vocabulary: Vocabulary, *, remember: bool = True) -> None:
-        self.grammar = grammar
+    def __init__(
+        self,
+        grammar: Grammar,
+        vocabulary: Vocabulary,
+        *,
+        remember: bool = True,
+        recipe: Recipe | None = None,
+    ) -> None:
+        self._begin(vocabulary, recipe)
+        self._build(grammar, remember)
+        self.start = self._intern((self.core.continuation(grammar.start),))
+
+    def _begin(self, vocabulary: Vocabulary, recipe: Recipe | None) -> None:
+        """What is known before anything is asked."""
         self.vocabulary = vocabulary
-        self.core = Core(
-            grammar.rules,
-            specials=vocabulary.specials,
-            markers=grammar.markers,
-            remember=remember,
-        )
-        self.fronts = Fronts(self.core, vocabulary.longest)
-        self._memory = MemoryRows(self)
-        self._walker = Walker(self.core, self.fronts, vocabulary, self._memory)
+        self._recipe = recipe
         self._lock = vocabulary.lock
         self._configs: list[tuple[int, ...]] = [()]
         self._index: dict[tuple[int, ...], int] = {(): DEAD}
@@ -69,7 +80,23 @@ class MaskAutomaton:
         self._eos = frozenset(vocabulary.eos_ids)
         self._special = vocabulary.special_ids - frozenset(vocabulary.padding_ids)
         self._padding = vocabulary.padding_ids
-        self.start = self._intern((self.core.continuation(grammar.start),))
+
+    def _build(self, grammar: Grammar, remember: bool) -> None:
+        """What works out the rest."""
+        self.grammar = grammar
+        self.core = Core(
+            grammar.rules,
+            specials=self.vocabulary.specials,
+            markers=grammar.markers,
+            remember=remember,
+        )
+        self.fronts = Fronts(self.core, self.vocabulary.longest)
+        self._memory = MemoryRows(self)
+        self._walker = Walker(self.core, self.fronts, self.vocabulary, self._memory)
+
+    def forgetful(self) -> MaskAutomaton:
+        """The same automaton where items and keys that must differ need not."""
+        return MaskAutomaton(self.grammar, self.vocabulary, remember=False)
 
     def _intern(self, cells: tuple[int, ...]) -> int:
         found = self._index.get(cells)
@@ -88,6 +115,39 @@ class MaskAutomaton:
     def matcher(self) -> Matcher:
         """A matcher at the start of a text."""
         return Matcher(self)
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        budget: SaveBudget | None = None,
+        samples: Sequence[Sample] = (),
+        progress: Callable[[int, int], None] | None = None,
+    ) -> SaveReport:
+        """Write the automaton to a file, with the masks that texts are likely to ask for.
+
+        The file holds the masks along `samples` and those reached first, token by token, from the
+        start, as far as the budget goes; and what the grammar was compiled from, for all the
+        others. :func:`load` reads it. It depends on nothing but grammar, vocabulary and these
+        arguments, and is replaced in one step.
+
+        Args:
+            budget: how much to search; ``SaveBudget()`` unless given.
+            samples: texts that are likely: whole turns or beginnings, str or UTF-8 bytes, covered
+                however they are cut into tokens; or token ids.
+            progress: called now and then with the states found and the most that there may be.
+
+        Raises:
+            AutomatonError: the grammar was compiled from what JSON cannot hold, or the file cannot
+                be written.
+            LimitExceeded: samples of more than 256 KiB.
+        """
+        from .save import save
+
+        return save(self.vocabulary, self._compiled_from(), path, budget, samples, progress)
+
+    def _compiled_from(self) -> Recipe | None:
+        return self._recipe
 
     # Masks ------------------------------------------------------------------------------------
 
@@ -135,9 +195,7 @@ class MaskAutomaton:
         row.flags.writeable = False
         self._row_bytes += row.nbytes
         if self._row_bytes > MAX_ROW_BYTES:
-            self.known_rows.clear()
-            self._cell_rows.clear()
-            self._walker.forget()
+            self._forget_rows()
             self._row_bytes = row.nbytes
         return row
 
@@ -149,21 +207,34 @@ class MaskAutomaton:
         found = self._walker.result(cell)
         return found if self._walker.suspects(cell) is None else None
 
+    def _forget_rows(self) -> None:
+        self.known_rows.clear()
+        self._cell_rows.clear()
+        self._walker.forget()
+
     def cell_row(self, cell: int) -> Row:
         """The tokens that one continuation can read, the end included where it may end."""
         row = self._cell_rows.get(cell)
         if row is None:
-            remembering = self.core.remembering
-            if remembering.in_use and remembering.is_known(cell):
-                row = self._memory.inside_row(cell)
-            else:
-                found = self._walker.result(cell)
-                row = self._walker.results.row(found, self._walker.apart(cell))
-                suspects = self._walker.suspects(cell)
-                if suspects is not None:
-                    row = self._memory.corrected(cell, row, suspects)
-            self._cell_rows[cell] = self.keep(row)
+            row = self._cell_rows[cell] = self.keep(self._make_cell_row(cell))
         return row
+
+    def canonical(self, cell: int) -> int:
+        """A continuation with the same row, one for many counts that no token can tell apart."""
+        return self._walker.canonical(cell)
+
+    def _make_cell_row(self, cell: int) -> Row:
+        remembering = self.core.remembering
+        if remembering.in_use and remembering.is_known(cell):
+            return self._memory.inside_row(cell)
+        found = self._walker.result(cell)
+        row = self._walker.results.row(found, self._walker.apart(cell))
+        suspects = self._walker.suspects(cell)
+        return row if suspects is None else self._memory.corrected(cell, row, suspects)
+
+    def cells(self, state: int) -> tuple[int, ...]:
+        """The continuations of a state."""
+        return self._configs[state]
 
     # Transitions ------------------------------------------------------------------------------
 
@@ -188,14 +259,18 @@ class MaskAutomaton:
     def _accept(self, state: int, token: int) -> int:
         if not 0 <= token < len(self.vocabulary.tokens) or token in self._padding:
             return DEAD
-        cells = self._configs[state]
         if token in self._eos and self.may_end(state):
             return ENDED
-        if token in self._special:
-            return self._intern(self.core.step(cells, TOKEN_BASE + token))
-        if token in self._eos:
+        if token in self._eos and token not in self._special:
             return DEAD
-        return self.read(state, self.vocabulary.tokens[token])
+        return self._intern(self._step(self._configs[state], token))
+
+    def _step(self, cells: tuple[int, ...], token: int) -> tuple[int, ...]:
+        """The continuations after a token that is no end here."""
+        if token in self._special:
+            return self.core.step(cells, TOKEN_BASE + token)
+        data = self.vocabulary.tokens[token]
+        return advance(self.core, self.fronts, self._walker, cells, data) if data else ()
 
     def read(self, state: int, data: bytes) -> int:
         """The state after ordinary text; DEAD if it cannot be read, or is empty."""
@@ -207,10 +282,7 @@ class MaskAutomaton:
 
     def reads(self, cell: int, token: int) -> bool:
         """Can a token be read from one continuation?"""
-        if token in self._special:
-            return bool(self.core.step((cell,), TOKEN_BASE + token))
-        data = self.vocabulary.tokens[token]
-        return bool(data and advance(self.core, self.fronts, self._walker, (cell,), data))
+        return bool(self._step((cell,), token))
 
     def may_end(self, state: int) -> bool:
         """May the text end here?"""

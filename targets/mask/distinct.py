@@ -79,8 +79,7 @@ class MemoryRows:
         """The tokens that the plain place has beyond `base`."""
         automaton, plainly = self._automaton, self._plain
         if plainly is None:
-            make = type(automaton)
-            plainly = self._plain = make(automaton.grammar, automaton.vocabulary, remember=False)
+            plainly = self._plain = automaton.forgetful()
         plain = plainly.cell_row(automaton.core.remembering.plain(cell, plainly.core))
         key = (id(base), id(plain))
         found = self._extras.get(key)

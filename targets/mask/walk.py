@@ -265,6 +265,27 @@ class Walker:
         self._places[key] = found
         return found
 
+    def canonical(self, cell: int) -> int:
+        """The same continuation where a count is so large that no token can tell."""
+        loop = self.fronts.loop(cell)
+        if loop is None or (loop.left is None and not loop.need):
+            return cell
+        if loop.state and not isinstance(loop.body, Machine):
+            # Inside an item: there are few such places.
+            return cell
+        enough = self._enough(loop)
+        need, left = min(loop.need, enough), loop.left
+        if left is not None:
+            place = self.place(loop) if left < enough else None
+            if place is not None:
+                # Between two numbers of items that tokens can have, one more makes no difference.
+                slices = self.vocabulary.slices
+                left = slices.get(ROOT, place.table, place.start, loop.also).level(left)
+            left = max(min(left, enough), need)
+        if (need, left) == (loop.need, loop.left):
+            return cell
+        return self.fronts.at(loop, loop.state, need, left)
+
     # Steps ------------------------------------------------------------------------------------
 
     def _step(self, key: tuple[Node, Signature], local: Local) -> Step:
