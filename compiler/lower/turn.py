@@ -63,7 +63,8 @@ class TurnLowering:
         self.envelope = envelope
         self.bounds = bounds
         self.gaps = gaps
-        self.shared = Shared(Rules(), bounds, order)
+        self.rules = Rules()
+        self.shared = Shared(self.rules, bounds, order)
         self.shapes = tuple(s for s in shapes(spec) if s.constrain)
         self.avoid = tuple(t.text for t in spec.tokens if t.match == "require")
 
@@ -77,7 +78,7 @@ class TurnLowering:
         self.shared.find_problems()
         if self.shared.problems:
             raise ToolError(tuple(dict.fromkeys(self.shared.problems)))
-        rules = self.shared.rules
+        rules = self.rules
         said = None if calls is None else sequence(calls, self._content_after())
         start = behind(sequence(self._before(said), self._turn_end()), self.spec.prefill, rules)
         armed = None

@@ -18,6 +18,7 @@ import numpy as np
 
 from ...compiler.automaton.core import TOKEN_BASE
 from ...compiler.automaton.remembered import Word
+from ...compiler.owners import back_to
 from ...compiler.vocabulary.trie import ROOT, Forest, Node
 from .bitmask import allow, forbid
 
@@ -31,7 +32,7 @@ class MemoryRows:
     """The part of a mask automaton that knows of remembered texts."""
 
     def __init__(self, automaton: MaskAutomaton) -> None:
-        self._automaton = automaton
+        self._automaton = back_to(automaton)
         self.suspects: list[int] | None = None
         self._plain: MaskAutomaton | None = None
         self._passed_on: dict[int, tuple[int, ...]] = {}
@@ -89,7 +90,7 @@ class MemoryRows:
         """The tokens that the plain place has beyond `base`."""
         automaton, plainly = self._automaton, self._plain
         if plainly is None:
-            make = type(automaton)
+            make = automaton.__class__
             plainly = self._plain = make(automaton.grammar, automaton.vocabulary, remember=False)
         plain = plainly.cell_row(automaton.core.remembering.plain(cell, plainly.core))
         key = (id(base), id(plain))
