@@ -8,7 +8,6 @@ continuations, which many configurations share.
 
 from __future__ import annotations
 
-import gc
 from typing import Final
 
 import numpy as np
@@ -38,9 +37,6 @@ MAX_THREADS: Final = 20_000
 
 class MaskAutomaton:
     """Masks and transitions of one grammar over one vocabulary.
-
-    While a mask is worked out no garbage is collected: a full collection in a process with much in
-    it takes longer than a hundred masks. It comes when the host makes its next object.
 
     Threads may share it: what is known is read without a lock, what is not is worked out under
     the vocabulary's. Matchers are cheap and one per sequence.
@@ -97,13 +93,7 @@ class MaskAutomaton:
         found = self.known_rows.get(state)
         if found is None:
             with self._lock:
-                on = gc.isenabled()
-                gc.disable()
-                try:
-                    found = self.known_rows[state] = self._make_row(state).view(np.int32)
-                finally:
-                    if on:
-                        gc.enable()
+                found = self.known_rows[state] = self._make_row(state).view(np.int32)
         return found
 
     def _make_row(self, state: int) -> Row:
@@ -178,13 +168,7 @@ class MaskAutomaton:
         found = row.get(token)
         if found is None:
             with self._lock:
-                on = gc.isenabled()
-                gc.disable()
-                try:
-                    found = row[token] = self._accept(state, token)
-                finally:
-                    if on:
-                        gc.enable()
+                found = row[token] = self._accept(state, token)
         return found
 
     def _accept(self, state: int, token: int) -> int:
