@@ -26,7 +26,7 @@ from ..grammar import (
 from ..ir import Bounds, Call, EnumValue, Envelope, StringValue
 from ..origin import Origin, Problem
 from ..regular.language import Language
-from ..spec import DialectSpec
+from ..spec import DialectSpec, TokenSpec
 from ..template import Hole
 from .arguments import ArgumentsLowering
 from .free_text import content_language
@@ -93,7 +93,10 @@ class TurnLowering:
         tokens = self.spec.turn_end.tokens
         if not tokens:
             return EMPTY
-        return optional(choice(*(markup(t, self.spec.tokens) for t in tokens)))
+        # By id where the vocabulary has it, which need not count it among its own ends; never only
+        # so: a host that stops at it does not show it.
+        ends = (TokenSpec(text=t, match="either") for t in tokens)
+        return optional(choice(*(markup(e.text, (e,)) for e in ends)))
 
     def _before(self, calls: Expr | None) -> Expr:
         """The answer, after a block of reasoning where there may be one."""
