@@ -12,6 +12,7 @@ from ..grammar import (
     EMPTY,
     Choice,
     Expr,
+    FreeText,
     Grammar,
     Literal,
     Regular,
@@ -66,6 +67,7 @@ class TurnLowering:
         self.rules = Rules()
         self.shared = Shared(self.rules, bounds, order)
         self.shapes = tuple(s for s in shapes(spec) if s.constrain)
+        self.free: list[Regular] = []
         self.avoid = tuple(t.text for t in spec.tokens if t.match == "require")
 
     def lower(self) -> Lowered:
@@ -85,7 +87,9 @@ class TurnLowering:
         if said is not None and self.envelope.free_content:
             armed = sequence(said, self._turn_end())
         markers = string_markers(self.spec)
-        return Lowered(Grammar(rules, start, armed, markers), calls)
+        known = {t.text for t in self.spec.tokens} | {*self.spec.turn_end.tokens}
+        free = FreeText(tuple(self.free), frozenset(known | {*self.spec.turn_end.not_stop}))
+        return Lowered(Grammar(rules, start, armed, markers, free), calls)
 
     # Around the calls -------------------------------------------------------------------------
 
@@ -113,6 +117,7 @@ class TurnLowering:
         thought = Regular(
             spell(language.dfa, "none", ""), 0, None, f"reasoning until {reasoning.close!r}"
         )
+        self.free.append(thought)
         close = markup(reasoning.close, self.spec.tokens)
         after = sequence(close, self._gap(reasoning.after), ref)
         if reasoning.implicit_close and calls is not None:
@@ -145,10 +150,15 @@ class TurnLowering:
         where = self.spec.content.with_calls
         options = [alone]
         if where in ("before", "any") and not self._calls_open_the_message():
-            options.append(sequence(self._content(alone=False), led))
+            free = not self.spec.content.close and not any(map(self._is_marked, lead_ins))
+            # Free content holds the lead-in too. Behind it, it could complete a trigger.
+            options.append(sequence(self._content(alone=False), calls if free else led))
         else:
             options.append(led)
         return choice(*options)
+
+    def _is_marked(self, text: str) -> bool:
+        return any(t.text in text for t in self.spec.tokens)
 
     def _content_after(self) -> Expr:
         """Plain text behind the calls, where the dialect has it there."""
@@ -170,6 +180,7 @@ class TurnLowering:
         if not alone and any(s.starts_with_name() for s in self.shapes):
             language = language & Language.pattern(r"(?:^|[^A-Za-z0-9_])$", origin=Origin())
         text = Regular(spell(language.dfa, "none", ""), 0, None, "text without a call")
+        self.free.append(text)
         if not content.open and not content.close:
             return text
         wrapped = sequence(

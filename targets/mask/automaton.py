@@ -22,6 +22,7 @@ from ...compiler.vocabulary.vocabulary import Vocabulary
 from .advance import advance
 from .bitmask import allow
 from .distinct import MemoryRows
+from .free_text import FreeTokens
 from .matcher import Matcher
 from .states import DEAD, ENDED
 from .walk import Walker
@@ -54,6 +55,7 @@ class MaskAutomaton:
         self.fronts = Fronts(self.core, vocabulary.longest)
         self._memory = MemoryRows(self)
         self._walker = Walker(self.core, self.fronts, vocabulary, self._memory)
+        self._free = FreeTokens(self.core, self.fronts, self._walker, vocabulary, grammar.free)
         self._lock = vocabulary.lock
         self._configs: list[tuple[int, ...]] = [()]
         self._index: dict[tuple[int, ...], int] = {(): DEAD}
@@ -61,6 +63,7 @@ class MaskAutomaton:
         self.known_rows: dict[int, NDArray[np.int32]] = {}
         self._cell_rows: dict[int, Row] = {}
         self._row_bytes = 0
+        self.all_row = vocabulary.all_row
         self._end_row = np.zeros(vocabulary.words, dtype=np.uint32)
         allow(self._end_row, vocabulary.eos_ids)
         self._eos = frozenset(vocabulary.eos_ids)
@@ -93,7 +96,11 @@ class MaskAutomaton:
         found = self.known_rows.get(state)
         if found is None:
             with self._lock:
-                found = self.known_rows[state] = self._make_row(state).view(np.int32)
+                found = self._make_row(state).view(np.int32)
+                if np.array_equal(found, self.all_row):
+                    # One object, so that matchers know it at a glance.
+                    found = self.all_row
+                self.known_rows[state] = found
         return found
 
     def _make_row(self, state: int) -> Row:
@@ -143,6 +150,7 @@ class MaskAutomaton:
         else:
             self._memory.begin()
             row = self._walker.row(cell)
+            self._free.add(cell, row)
             suspects = self._memory.suspects
             if suspects is not None:
                 row = self._memory.corrected(cell, row, suspects)
@@ -178,10 +186,15 @@ class MaskAutomaton:
         if token in self._eos and self.may_end(state):
             return ENDED
         if token in self._special:
-            return self._intern(self.core.step(cells, TOKEN_BASE + token))
+            return self._intern(self._special_step(cells, token))
         if token in self._eos:
             return DEAD
         return self.read(state, self.vocabulary.tokens[token])
+
+    def _special_step(self, cells: tuple[int, ...], token: int) -> tuple[int, ...]:
+        """The continuations after a special token, sorted."""
+        named = self.core.step(cells, TOKEN_BASE + token)
+        return tuple(sorted({*named, *self._free.step(cells, token)}))
 
     def read(self, state: int, data: bytes) -> int:
         """The state after ordinary text; DEAD if it cannot be read, or is empty."""
@@ -194,7 +207,7 @@ class MaskAutomaton:
     def reads(self, cell: int, token: int) -> bool:
         """Can a token be read from one continuation?"""
         if token in self._special:
-            return bool(self.core.step((cell,), TOKEN_BASE + token))
+            return bool(self._special_step((cell,), token))
         data = self.vocabulary.tokens[token]
         return bool(data and advance(self.core, self.fronts, self._walker, (cell,), data))
 
