@@ -137,15 +137,15 @@ class TurnLowering:
 
     def _answer(self, calls: Expr | None) -> Expr:
         lead_ins = tuple(dict.fromkeys(s.lead_in for s in self.shapes if s.lead_in))
-        led = calls
-        if calls is not None and lead_ins:
-            prefix = optional(choice(*(markup(t, self.spec.tokens) for t in lead_ins)))
-            led = sequence(prefix, calls)
+        lead_in: Expr = EMPTY
+        if lead_ins:
+            lead_in = optional(choice(*(markup(t, self.spec.tokens) for t in lead_ins)))
+        led = None if calls is None else sequence(lead_in, calls)
         if not self.envelope.free_content:
             assert led is not None
             return led
         alone = self._content(alone=True)
-        if led is None:
+        if calls is None or led is None:
             return alone
         where = self.spec.content.with_calls
         options = [alone]

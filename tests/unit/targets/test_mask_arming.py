@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from random import Random
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -48,7 +49,7 @@ class Case:
     before: tuple[str, ...]
 
 
-def case(dialect: str, *, key_order: str = "schema") -> Case:
+def case(dialect: str, *, key_order: Literal["schema", "any"] = "schema") -> Case:
     auto, required = (
         calligram.compile_tools(TOOLS, dialect, tool_choice=choice, key_order=key_order)
         for choice in ("auto", "required")
@@ -101,7 +102,9 @@ def taken(automaton: mask.MaskAutomaton, text: bytes) -> mask.Matcher:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("key_order", ["schema", "any"])
-def test_every_mask_says_what_the_texts_say(dialect: str, key_order: str) -> None:
+def test_every_mask_says_what_the_texts_say(
+    dialect: str, key_order: Literal["schema", "any"]
+) -> None:
     found = case(dialect, key_order=key_order)
     random = Random(dialect)
     known = vocabulary(found, random)
