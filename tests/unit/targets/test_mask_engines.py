@@ -6,6 +6,7 @@ Where they differ the reason is listed, and each reason is met.
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -101,7 +102,8 @@ def _broken(text: bytes) -> bool:
         codecs.getincrementaldecoder("utf-8")().decode(text)
     except UnicodeDecodeError:
         return True
-    return False
+    # Of these Python tells at the third byte only.
+    return re.search(rb"\xed[\xa0-\xbf]", text) is not None
 
 
 DAYS = "it takes days that no month has, and the year 0"
