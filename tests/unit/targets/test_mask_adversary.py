@@ -7,8 +7,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import jsonschema
 import pytest
+from jsonschema import Draft202012Validator
+from jsonschema.validators import validator_for
 
 import calligram
 from calligram.targets import mask, parser
@@ -44,7 +45,7 @@ def judged(grammar: calligram.CompiledGrammar, text: bytes) -> parser.ParseResul
     schemas = {tool["name"]: tool["inputSchema"] for tool in TOOLS}
     for call in result.calls:
         schema = schemas[call["name"]]
-        validator = jsonschema.validators.validator_for(schema, jsonschema.Draft202012Validator)
+        validator = validator_for(schema, Draft202012Validator)
         checks = validator.FORMAT_CHECKER
         arguments = call["arguments"]
         value = json.loads(arguments) if isinstance(arguments, str) else arguments
