@@ -305,18 +305,33 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class FreeText:
+    """What a model writes outside of calls, as it would with no grammar.
+
+    Attributes:
+        texts: the nodes of content and reasoning; nothing is counted in them.
+        markers: the special tokens that mean something to the dialect, by text.
+    """
+
+    texts: tuple[Regular, ...] = ()
+    markers: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Grammar:
     """Rules and where to start.
 
     ``start`` is the whole turn. ``armed`` is the text from the trigger on, where the turn may
     begin with free content (tool_choice auto); None where it is the same. ``markers`` are tokens
-    that literals hold as text: those that strings are quoted with.
+    that literals hold as text: those that strings are quoted with. ``free`` is what is not
+    enforced.
     """
 
     rules: Rules
     start: Expr
     armed: Expr | None = None
     markers: tuple[Token, ...] = ()
+    free: FreeText | None = None
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:

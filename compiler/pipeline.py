@@ -263,7 +263,8 @@ def compile_schema(
     gap = (bounds.whitespace if bounds else None) if whitespace == "flexible" else 0
     floats = not any(map(is_draft_4, (schema, *(documents or {}).values())))
     layout = Layout("json", whitespace=gap, float_integers=floats)
-    shared = Shared(Rules(), bounds, key_order)
+    rules = Rules()
+    shared = Shared(rules, bounds, key_order)
     lowering = ValueLowering(shared, layout, value.definitions, "value")
     start = lowering.value(value.value, lowering.depth)
     shared.find_owed()
@@ -272,7 +273,7 @@ def compile_schema(
     if start is None:
         raise SchemaError.at("unsatisfiable", "no JSON value satisfies the schema", origin)
     return CompiledGrammar(
-        enforced=Grammar(shared.rules, start),
+        enforced=Grammar(rules, start),
         calls_only=start,
         dialect=None,
         envelope=None,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..errors import LimitExceeded
 from ..grammar import Distinct, Expr, Members
 from ..limits import MAX_REMEMBERED
+from ..owners import back_to
 from .distinct_plan import (
     MAX_REMEMBERED_BYTES,
     PLAIN,
@@ -45,10 +46,10 @@ class Remembering:
     """The part of a core that remembers texts, unless it is not to."""
 
     def __init__(self, core: Core, on: bool) -> None:
-        self.core = core
+        self.core = back_to(core)
         self.on = on
         self.texts = Texts()
-        self.words = WordCounts(core)
+        self.words = WordCounts(self.core)
         self.alive = Alive(self.words, self.texts)
         self._plans: dict[int, Plan] = {}
         self._below: dict[tuple[int, int, Any, int, int], tuple[Word, ...]] = {}

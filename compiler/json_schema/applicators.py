@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..ir import Json
 from ..origin import Origin
+from ..owners import back_to
 from .forms import (
     ANY,
     TRIVIAL,
@@ -145,9 +146,10 @@ def _without(reader: Reader, form: Form, others: list[Form], place: Place) -> Fo
             continue
         return form
     held = [x for other in others for x in other.alternatives]
+    goals = back_to(reader)  # Who keeps the forms that it has read.
 
     def holds(value: Json) -> bool:
-        return not any(reader.admits(x, value) for x in held)
+        return not any(goals.admits(x, value) for x in held)
 
     residue = Residue("oneOf", "exactly one option of oneOf", cause.origin, holds)
     alternatives = (replace(x, residues=(*x.residues, residue)) for x in whole.alternatives)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from ..ir import Condition, Json
 from ..origin import Origin
@@ -21,15 +21,16 @@ if TYPE_CHECKING:
     from .places import Place
 
 
-class Atom:
-    """A place of the schema, or its negation; there is one object per place and sign."""
+class Atom(NamedTuple):
+    """A place of the schema, or its negation; equal for the same place and sign."""
 
-    __slots__ = ("negated", "opposite", "place")
+    place: Place
+    negated: bool = False
 
-    def __init__(self, place: Place, negated: bool = False, opposite: Atom | None = None) -> None:
-        self.place = place
-        self.negated = negated
-        self.opposite: Atom = opposite if opposite is not None else Atom(place, not negated, self)
+    @property
+    def opposite(self) -> Atom:
+        """What lets through what this one does not."""
+        return Atom(self.place, not self.negated)
 
 
 # All of these schemas at once; () lets everything through.

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from ..ir import Json
 from ..origin import Origin
+from ..owners import back_to
 from ..regular.language import Language
 from .clauses import settle
 from .forms import (
@@ -110,12 +111,7 @@ def _cross(xs: list[Typed], ys: list[Typed], goals: Goals) -> list[Typed]:
 
 
 def _as_residue(whole: Typed, form: Form, cause: Cause, goals: Goals) -> Typed:
-    alternatives = form.alternatives
-
-    def holds(value: Json) -> bool:
-        return not any(goals.admits(x, value) for x in alternatives)
-
-    return replace(whole, residues=_residue(cause, holds))
+    return replace(whole, residues=_none_of(form.alternatives, cause, goals))
 
 
 def _complement_finite(
@@ -158,7 +154,14 @@ def _opposite(holds: Callable[[Json], bool]) -> Callable[[Json], bool]:
     return lambda value: not holds(value)
 
 
-def _residue(cause: Cause, holds: Callable[[Json], bool]) -> tuple[Residue, ...]:
+def _none_of(
+    alternatives: tuple[Alternative, ...], cause: Cause, goals: Goals
+) -> tuple[Residue, ...]:
+    reader = back_to(goals)  # Who keeps the forms that it has read.
+
+    def holds(value: Json) -> bool:
+        return not any(reader.admits(x, value) for x in alternatives)
+
     return (Residue(cause.keyword, f"`{cause.keyword}`", cause.origin, holds),)
 
 
@@ -180,7 +183,7 @@ def _not_values(whole: Typed, x: Values, cause: Cause, goals: Goals) -> list[Typ
     found = None if x.checks else _not_containers(whole, values, cause, goals)
     if found is not None:
         return found
-    return [replace(whole, residues=_residue(cause, lambda v: not goals.admits(x, v)))]
+    return [replace(whole, residues=_none_of((x,), cause, goals))]
 
 
 def _not_containers(
@@ -277,9 +280,7 @@ def _not_arrays(x: Arrays, cause: Cause, goals: Goals) -> list[Typed]:
         made.extend(_not_contains(c, origin))
     if x.unique is not None:
         unique = Arrays(unique=x.unique)
-        made.append(
-            Arrays(origin=origin, residues=_residue(cause, lambda v: not goals.admits(unique, v)))
-        )
+        made.append(Arrays(origin=origin, residues=_none_of((unique,), cause, goals)))
     return made
 
 

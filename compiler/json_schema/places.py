@@ -46,7 +46,7 @@ class Place:
     The pointer of a schema in another document begins with that document's URI and `#`.
     """
 
-    __slots__ = ("atom", "depth", "origin", "pointer", "resource", "schema", "scope")
+    __slots__ = ("depth", "origin", "pointer", "resource", "schema", "scope")
 
     def __init__(
         self,
@@ -63,7 +63,11 @@ class Place:
         self.resource = resource
         self.depth = depth
         self.scope = scope
-        self.atom = Atom(self)
+
+    @property
+    def atom(self) -> Atom:
+        """What the schema lets through."""
+        return Atom(self)
 
     def at(self, *tokens: str | int) -> Origin:
         """The origin of something below this schema."""

@@ -69,7 +69,7 @@ class Reader:
         self._open: set[tuple[Atom, bool]] = set()
         self._constants: dict[Hashable, Goal] = {}
         self._any_goals: dict[tuple[Goal, ...], Goal] = {}
-        self._apart = Apart(self)
+        self._apart = Apart()
         self._depth = 0
         self._probes = 0
         self._steps = 0
@@ -349,11 +349,11 @@ class Reader:
 
     def disjoint(self, a: Form, b: Form) -> bool:
         """Whether no value satisfies both forms, as far as that can be told."""
-        return self.probe(lambda: self._apart.disjoint(a, b), False)
+        return self.probe(lambda: self._apart.disjoint(a, b, self), False)
 
     def tags(self, form: Form) -> Tags:
         """What tells the objects of a form from others at a glance, see :meth:`Apart.tags`."""
-        return self.probe(lambda: self._apart.tags(form), {})
+        return self.probe(lambda: self._apart.tags(form, self), {})
 
     def admits(self, alternative: Alternative, value: Json) -> bool:
         """Whether an alternative lets a value through."""

@@ -22,6 +22,7 @@ from ..grammar import (
     Regular,
     Repeat,
     RuleRef,
+    Rules,
     Sequence,
     Slot,
     choice,
@@ -56,9 +57,9 @@ class ReadLowering:
         self.spec = spec
         self.opened = opened
         avoid = tuple(t.text for t in spec.tokens if t.match == "require")
-        self.values = ReadValues(avoid, exact=exact)
+        self.rules = Rules()
+        self.values = ReadValues(self.rules, avoid, exact=exact)
         self.calls = ReadCalls(spec, names, self.values)
-        self.rules = self.values.rules
 
     def lower(self) -> Grammar:
         """The grammar of whole turns."""

@@ -26,6 +26,7 @@ from ..grammar import (
     optional,
     sequence,
 )
+from ..owners import back_to
 from ..regular.language import Language
 from .layout import BARE_KEY_STOPS, Layout
 from .spelling import ALL, DIGIT, StringStyle, spell
@@ -38,12 +39,13 @@ class ReadValues:
     """The values of one dialect, and the pieces that everything read shares.
 
     Args:
+        rules: where the rules go, kept by whoever makes the grammar.
         avoid: texts that no raw text may hold.
         exact: white space as it is written, and containers nested once: for checking a spec.
     """
 
-    def __init__(self, avoid: tuple[str, ...], *, exact: bool) -> None:
-        self.rules = Rules()
+    def __init__(self, rules: Rules, avoid: tuple[str, ...], *, exact: bool) -> None:
+        self.rules = back_to(rules)
         self.avoid = avoid
         self.exact = exact
         gap = Repeat(_WHITESPACE, 0, None)

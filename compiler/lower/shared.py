@@ -9,6 +9,7 @@ from ..automaton.core import Core
 from ..grammar import Distinct, Expr, Machine, RuleRef, Rules
 from ..ir import Bounds
 from ..origin import Problem
+from ..owners import back_to
 from .distinct import has_items, too_few_items
 from .names import Names
 
@@ -17,7 +18,9 @@ from .names import Names
 class Shared:
     """What all the value lowerings of one grammar share.
 
-    ``problems`` collects what the notation cannot carry; the caller raises them together.
+    ``rules`` are the grammar's, who must keep them: rules that are not built yet hold what is
+    shared, and are not held by it. ``problems`` collects what the notation cannot carry; the caller
+    raises them together.
     ``unbuilt``: the first rule of each recursive definition. ``owed``: arrays of which it is to
     be seen whether there are as many different items as they need. ``kept``: what rules are known
     by the identity of.
@@ -33,6 +36,9 @@ class Shared:
     unbuilt: list[RuleRef] = field(default_factory=list)
     owed: list[Distinct] = field(default_factory=list)
     kept: list[object] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.rules = back_to(self.rules)
 
     def find_problems(self) -> None:
         """Build each recursive definition once, for the problems that building it finds."""

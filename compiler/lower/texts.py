@@ -19,7 +19,7 @@ from ..grammar import (
     sequence,
 )
 from ..ir import EnumValue, StringValue
-from ..origin import Origin
+from ..origin import Origin, Problem
 from ..regular.language import Language
 from .layout import Layout
 from .loops import bounded_loops
@@ -223,7 +223,7 @@ class TextLowering:
     ) -> Expr | None:
         """The members in their canonical spelling, sharing prefixes."""
         texts: dict[str, Expr] = {}
-        failed: RenderError | None = None
+        problems: tuple[Problem, ...] = ()
         for member in value.values:
             for style in (styles or self.layout.strings) if isinstance(member, str) else (None,):
                 try:
@@ -232,10 +232,9 @@ class TextLowering:
                         raise not_carryable("the value holds a closing marker", value.origin)
                     texts[text] = self._fraction if type(member) is int else EMPTY
                 except RenderError as error:
-                    failed = error
+                    problems = error.problems
         if not texts:
-            if failed is not None:
-                self.shared.problems += failed.problems
+            self.shared.problems += problems
             return None
         return trie(list(texts.items()))
 

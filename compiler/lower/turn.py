@@ -12,6 +12,7 @@ from ..grammar import (
     EMPTY,
     Choice,
     Expr,
+    FreeText,
     Grammar,
     Literal,
     Regular,
@@ -26,7 +27,7 @@ from ..grammar import (
 from ..ir import Bounds, Call, EnumValue, Envelope, StringValue
 from ..origin import Origin, Problem
 from ..regular.language import Language
-from ..spec import DialectSpec
+from ..spec import DialectSpec, TokenSpec
 from ..template import Hole
 from .arguments import ArgumentsLowering
 from .free_text import content_language
@@ -63,8 +64,10 @@ class TurnLowering:
         self.envelope = envelope
         self.bounds = bounds
         self.gaps = gaps
-        self.shared = Shared(Rules(), bounds, order)
+        self.rules = Rules()
+        self.shared = Shared(self.rules, bounds, order)
         self.shapes = tuple(s for s in shapes(spec) if s.constrain)
+        self.free: list[Regular] = []
         self.avoid = tuple(t.text for t in spec.tokens if t.match == "require")
 
     def lower(self) -> Lowered:
@@ -77,14 +80,16 @@ class TurnLowering:
         self.shared.find_problems()
         if self.shared.problems:
             raise ToolError(tuple(dict.fromkeys(self.shared.problems)))
-        rules = self.shared.rules
+        rules = self.rules
         said = None if calls is None else sequence(calls, self._content_after())
         start = behind(sequence(self._before(said), self._turn_end()), self.spec.prefill, rules)
         armed = None
         if said is not None and self.envelope.free_content:
             armed = sequence(said, self._turn_end())
         markers = string_markers(self.spec)
-        return Lowered(Grammar(rules, start, armed, markers), calls)
+        known = {t.text for t in self.spec.tokens} | {*self.spec.turn_end.tokens}
+        free = FreeText(tuple(self.free), frozenset(known | {*self.spec.turn_end.not_stop}))
+        return Lowered(Grammar(rules, start, armed, markers, free), calls)
 
     # Around the calls -------------------------------------------------------------------------
 
@@ -92,7 +97,10 @@ class TurnLowering:
         tokens = self.spec.turn_end.tokens
         if not tokens:
             return EMPTY
-        return optional(choice(*(markup(t, self.spec.tokens) for t in tokens)))
+        # By id where the vocabulary has it, which need not count it among its own ends; never only
+        # so: a host that stops at it does not show it.
+        ends = (TokenSpec(text=t, match="either") for t in tokens)
+        return optional(choice(*(markup(e.text, (e,)) for e in ends)))
 
     def _before(self, calls: Expr | None) -> Expr:
         """The answer, after a block of reasoning where there may be one."""
@@ -109,6 +117,7 @@ class TurnLowering:
         thought = Regular(
             spell(language.dfa, "none", ""), 0, None, f"reasoning until {reasoning.close!r}"
         )
+        self.free.append(thought)
         close = markup(reasoning.close, self.spec.tokens)
         after = sequence(close, self._gap(reasoning.after), ref)
         if reasoning.implicit_close and calls is not None:
@@ -128,23 +137,28 @@ class TurnLowering:
 
     def _answer(self, calls: Expr | None) -> Expr:
         lead_ins = tuple(dict.fromkeys(s.lead_in for s in self.shapes if s.lead_in))
-        led = calls
-        if calls is not None and lead_ins:
-            prefix = optional(choice(*(markup(t, self.spec.tokens) for t in lead_ins)))
-            led = sequence(prefix, calls)
+        lead_in: Expr = EMPTY
+        if lead_ins:
+            lead_in = optional(choice(*(markup(t, self.spec.tokens) for t in lead_ins)))
+        led = None if calls is None else sequence(lead_in, calls)
         if not self.envelope.free_content:
             assert led is not None
             return led
         alone = self._content(alone=True)
-        if led is None:
+        if calls is None or led is None:
             return alone
         where = self.spec.content.with_calls
         options = [alone]
         if where in ("before", "any") and not self._calls_open_the_message():
-            options.append(sequence(self._content(alone=False), led))
+            free = not self.spec.content.close and not any(map(self._is_marked, lead_ins))
+            # Free content holds the lead-in too. Behind it, it could complete a trigger.
+            options.append(sequence(self._content(alone=False), calls if free else led))
         else:
             options.append(led)
         return choice(*options)
+
+    def _is_marked(self, text: str) -> bool:
+        return any(t.text in text for t in self.spec.tokens)
 
     def _content_after(self) -> Expr:
         """Plain text behind the calls, where the dialect has it there."""
@@ -166,6 +180,7 @@ class TurnLowering:
         if not alone and any(s.starts_with_name() for s in self.shapes):
             language = language & Language.pattern(r"(?:^|[^A-Za-z0-9_])$", origin=Origin())
         text = Regular(spell(language.dfa, "none", ""), 0, None, "text without a call")
+        self.free.append(text)
         if not content.open and not content.close:
             return text
         wrapped = sequence(

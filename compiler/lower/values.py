@@ -197,7 +197,7 @@ class ValueLowering:
             lowering = ValueLowering(self.shared, one.layout, one.definitions, self.hint)
             found = self._spelled[id(value)] = (lowering, one.value)
             # Rules are known by the identity of the definitions and values they are made from.
-            self.shared.kept += (lowering, value)
+            self.shared.kept += (lowering.definitions, value)
         return found
 
     # Containers -----------------------------------------------------------------------------

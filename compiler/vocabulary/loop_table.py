@@ -23,6 +23,9 @@ from ..grammar import Machine, Row
 MAX_STATES: Final = 30_000
 MAX_PART: Final = 64
 
+MAX_TABLE_BYTES: Final = 128 * 1024 * 1024
+"""Bytes of tables that one vocabulary keeps."""
+
 Way: TypeAlias = tuple[ByteRanges, int, int]
 """What is left of a character's bytes, the state behind it, what it counts."""
 
@@ -275,6 +278,7 @@ class Tables:
     def __init__(self, most: int = 2048) -> None:
         self._most = most
         self._known: dict[Structure | bytes, LoopTable | None] = {}
+        self._bytes = 0
 
     def place(self, machine: Machine, state: int) -> Place | None:
         """Where a machine's state is found; None if its table would be too large.
@@ -313,11 +317,17 @@ class Tables:
         return found
 
     def _add(self, key: Structure | bytes, table: LoopTable | None) -> None:
-        if len(self._known) >= self._most:
+        self._bytes += _bytes(table)
+        if len(self._known) >= self._most or self._bytes > MAX_TABLE_BYTES:
             # The oldest go first; who still uses one keeps it.
-            for old in list(self._known)[: self._most // 4]:
-                del self._known[old]
+            for old in list(self._known)[: len(self._known) // 4 + 1]:
+                self._bytes -= _bytes(self._known.pop(old))
         self._known[key] = table
+
+
+def _bytes(table: LoopTable | None) -> int:
+    """What a table takes: two bytes and one a cell, and four more once it is walked in Python."""
+    return 1000 if table is None else table.flat.size * 7 + 1000
 
 
 def reachable(machine: Machine, state: int, most: int) -> list[int] | None:

@@ -86,6 +86,7 @@ class Vocabulary:
         self.lock = threading.RLock()
         self.tables = Tables()
         self.generation = 0
+        self._others: dict[frozenset[str], tuple[int, ...]] = {}
         # Made now, so that it does not count as part of the first mask.
         self.trie = TokenTrie([self.tokens[i] for i in self.ordinary], self.ordinary)
         self.longest = max(self.trie.lengths, default=0)
@@ -97,6 +98,7 @@ class Vocabulary:
         self.forest = Forest(self.trie)
         self.slices = Slices(self.forest, self.words)
         self._paths: dict[tuple[Node, bytes], tuple[tuple[int, ...], Node]] = {}
+        self._roots: dict[frozenset[str], Node] = {}
 
     @classmethod
     def from_gguf(
@@ -240,6 +242,16 @@ class Vocabulary:
         return (len(self.tokens) + 31) // 32
 
     @cached_property
+    def all_row(self) -> NDArray[np.int32]:
+        """The packed mask of every token but padding: int32[words], read-only."""
+        bits = np.zeros(self.words * 32, dtype=bool)
+        bits[: len(self.tokens)] = True
+        bits[list(self.padding_ids)] = False
+        row = np.packbits(bits, bitorder="little").view("<i4")
+        row.flags.writeable = False
+        return row
+
+    @cached_property
     def specials(self) -> dict[str, int]:
         """The ids of special tokens by their text, the lowest id where two share one."""
         found: dict[str, int] = {}
@@ -260,11 +272,15 @@ class Vocabulary:
         return kept
 
     def trim(self) -> None:
-        """Forget slices, ways and nodes if they have become many. Nodes are numbered anew then,
-        and `generation` is another one."""
+        """Forget slices, ways and nodes if they have become many."""
         if len(self.forest) > MAX_NODES or self.slices.size > MAX_SLICE_BYTES:
-            self._begin()
-            self.generation += 1
+            self.forget()
+
+    def forget(self) -> None:
+        """Forget slices, ways and nodes. Nodes are numbered anew then, and `generation` is another
+        one."""
+        self._begin()
+        self.generation += 1
 
     def path(self, node: Node, text: bytes) -> tuple[tuple[int, ...], Node]:
         """What lies below a node along a text: the tokens that the text begins with, and the node
@@ -289,6 +305,26 @@ class Vocabulary:
             found = self._paths[key] = (ids, node)
         return found
 
+    def specials_but(self, markers: frozenset[str]) -> tuple[int, ...]:
+        """The special tokens whose text is none of `markers`, sorted by it; without those that end
+        a text, and those whose text is empty or no UTF-8."""
+        found = self._others.get(markers)
+        if found is None:
+            known = {text.encode("utf-8") for text in markers}
+            kept = self.special_ids - self.padding_ids - frozenset(self.eos_ids)
+            others = (i for i in kept if self.tokens[i] not in known and _is_text(self.tokens[i]))
+            found = self._others[markers] = tuple(sorted(others, key=lambda i: (self.tokens[i], i)))
+        return found
+
+    def root_of_specials_but(self, markers: frozenset[str]) -> Node:
+        """The root of a trie of these tokens alone. Good until `trim`."""
+        found = self._roots.get(markers)
+        if found is None:
+            ids = self.specials_but(markers)
+            trie = TokenTrie([self.tokens[i] for i in ids], ids)
+            found = self._roots[markers] = self.forest.plant(trie)
+        return found
+
     @cached_property
     def digest(self) -> str:
         """SHA-256 over tokens and id classes; equal for equal vocabularies."""
@@ -299,3 +335,10 @@ class Vocabulary:
         for ids in (sorted(self.special_ids), self.eos_ids, sorted(self.padding_ids)):
             state.update(repr(tuple(ids)).encode())
         return state.hexdigest()
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        return bool(data.decode("utf-8"))
+    except UnicodeDecodeError:
+        return False

@@ -8,7 +8,6 @@ continuations, which many configurations share.
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
@@ -26,6 +25,7 @@ from ...compiler.vocabulary.vocabulary import Vocabulary
 from .advance import advance
 from .bitmask import allow
 from .distinct import MemoryRows
+from .free_text import FreeTokens
 from .matcher import Matcher
 from .results import NOTHING, Row
 from .states import DEAD, ENDED
@@ -44,9 +44,6 @@ MAX_THREADS: Final = 20_000
 
 class MaskAutomaton:
     """Masks and transitions of one grammar over one vocabulary.
-
-    While a mask is worked out no garbage is collected: a full collection in a process with much in
-    it takes longer than a hundred masks. It comes when the host makes its next object.
 
     Threads may share it: what is known is read without a lock, what is not is worked out under
     the vocabulary's. Matchers are cheap and one per sequence.
@@ -75,6 +72,7 @@ class MaskAutomaton:
         self.known_rows: dict[int, NDArray[np.int32]] = {}
         self._cell_rows: dict[int, Row] = {}
         self._row_bytes = 0
+        self.all_row = vocabulary.all_row
         self._end_row = np.zeros(vocabulary.words, dtype=np.uint32)
         allow(self._end_row, vocabulary.eos_ids)
         self._eos = frozenset(vocabulary.eos_ids)
@@ -93,6 +91,7 @@ class MaskAutomaton:
         self.fronts = Fronts(self.core, self.vocabulary.longest)
         self._memory = MemoryRows(self)
         self._walker = Walker(self.core, self.fronts, self.vocabulary, self._memory)
+        self._free = FreeTokens(self.core, self.fronts, self._walker, self.vocabulary, grammar.free)
 
     def forgetful(self) -> MaskAutomaton:
         """The same automaton where items and keys that must differ need not."""
@@ -156,13 +155,11 @@ class MaskAutomaton:
         found = self.known_rows.get(state)
         if found is None:
             with self._lock:
-                on = gc.isenabled()
-                gc.disable()
-                try:
-                    found = self.known_rows[state] = self._make_row(state).view(np.int32)
-                finally:
-                    if on:
-                        gc.enable()
+                found = self._make_row(state).view(np.int32)
+                if found[0] == self.all_row[0] and np.array_equal(found, self.all_row):
+                    # One object, so that matchers know it at a glance.
+                    found = self.all_row
+                self.known_rows[state] = found
         return found
 
     def _make_row(self, state: int) -> Row:
@@ -180,7 +177,7 @@ class MaskAutomaton:
             else:
                 if found:
                     parts.append(found)
-                apart += self._walker.apart(cell)
+                apart += self._apart(cell)
         if not rows:
             return self.keep(results.row(results.union(NOTHING, parts), apart))
         if len(rows) == 1 and not parts and not apart:
@@ -219,6 +216,10 @@ class MaskAutomaton:
             row = self._cell_rows[cell] = self.keep(self._make_cell_row(cell))
         return row
 
+    def _apart(self, cell: int) -> tuple[int, ...]:
+        """The special and end tokens that a continuation can read."""
+        return self._walker.apart(cell) + self._free.ids(cell)
+
     def canonical(self, cell: int) -> int:
         """A continuation with the same row, one for many counts that no token can tell apart."""
         return self._walker.canonical(cell)
@@ -228,7 +229,7 @@ class MaskAutomaton:
         if remembering.in_use and remembering.is_known(cell):
             return self._memory.inside_row(cell)
         found = self._walker.result(cell)
-        row = self._walker.results.row(found, self._walker.apart(cell))
+        row = self._walker.results.row(found, self._apart(cell))
         suspects = self._walker.suspects(cell)
         return row if suspects is None else self._memory.corrected(cell, row, suspects)
 
@@ -247,13 +248,7 @@ class MaskAutomaton:
         found = row.get(token)
         if found is None:
             with self._lock:
-                on = gc.isenabled()
-                gc.disable()
-                try:
-                    found = row[token] = self._accept(state, token)
-                finally:
-                    if on:
-                        gc.enable()
+                found = row[token] = self._accept(state, token)
         return found
 
     def _accept(self, state: int, token: int) -> int:
@@ -268,9 +263,14 @@ class MaskAutomaton:
     def _step(self, cells: tuple[int, ...], token: int) -> tuple[int, ...]:
         """The continuations after a token that is no end here."""
         if token in self._special:
-            return self.core.step(cells, TOKEN_BASE + token)
+            return self._special_step(cells, token)
         data = self.vocabulary.tokens[token]
         return advance(self.core, self.fronts, self._walker, cells, data) if data else ()
+
+    def _special_step(self, cells: tuple[int, ...], token: int) -> tuple[int, ...]:
+        """The continuations after a special token, sorted."""
+        named = self.core.step(cells, TOKEN_BASE + token)
+        return tuple(sorted({*named, *self._free.step(cells, token)}))
 
     def read(self, state: int, data: bytes) -> int:
         """The state after ordinary text; DEAD if it cannot be read, or is empty."""

@@ -19,6 +19,7 @@ import numpy as np
 
 from ...compiler.automaton.core import TOKEN_BASE
 from ...compiler.automaton.remembered import Word
+from ...compiler.owners import back_to
 from ...compiler.vocabulary.trie import ROOT, Forest, Node
 from .bitmask import allow, forbid
 from .results import Row
@@ -33,7 +34,7 @@ class MemoryRows:
     """The part of a mask automaton that knows of remembered texts."""
 
     def __init__(self, automaton: MaskAutomaton) -> None:
-        self._automaton = automaton
+        self._automaton = back_to(automaton)
         self._plain: MaskAutomaton | None = None
         self._passed_on: dict[int, tuple[int, ...]] = {}
         self._extras: dict[tuple[int, int], tuple[Row, Row, list[int]]] = {}

@@ -15,7 +15,7 @@ from .states import DEAD
 Accept = Callable[[int, int], int]
 """(state, token) -> the state after it, or DEAD."""
 
-Write = Callable[[int, Any], None]
+Write = Callable[[int, Any], object]
 """(state, row) -> nothing; writes the state's mask into the row."""
 
 

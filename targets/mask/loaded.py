@@ -27,7 +27,7 @@ from .save import SaveReport
 from .saved_file import SavedFile, damaged
 from .states import DEAD
 
-_LATE: Final = frozenset({"grammar", "core", "fronts", "_memory", "_walker", "_keys"})
+_LATE: Final = frozenset({"grammar", "core", "fronts", "_memory", "_walker", "_free", "_keys"})
 """What is made when the first text leaves what the file covers."""
 
 _UNREAD: Final[tuple[int, ...]] = (-1,)

@@ -26,13 +26,14 @@ class Matcher:
     threads at once.
     """
 
-    __slots__ = ("_automaton", "_history", "_rows", "_state", "_tokens")
+    __slots__ = ("_all", "_automaton", "_history", "_rows", "_state", "_tokens")
 
     def __init__(self, automaton: MaskAutomaton) -> None:
         self._automaton = automaton
         self._state = automaton.start
         self._history: list[int] = []
         # Read directly, as this is done for each token of each sequence.
+        self._all = automaton.all_row
         self._rows = automaton.known_rows
         self._tokens = automaton.known_tokens
 
@@ -48,17 +49,18 @@ class Matcher:
             index: the row to write, if there are several.
 
         Returns:
-            True, as something is always masked (padding, special or end tokens at least).
+            False if every token but padding is allowed, so that there is nothing to apply; the mask
+            is written all the same.
 
         Raises:
             ValueError: the mask has fewer words than the vocabulary.
         """
         if type(bitmask) is not np.ndarray:
             bitmask = as_numpy(bitmask)
-        self._write(self._state, bitmask if bitmask.ndim == 1 else bitmask[index])
-        return True
+        row = self._write(self._state, bitmask if bitmask.ndim == 1 else bitmask[index])
+        return row is not self._all
 
-    def _write(self, state: int, out: NDArray[np.int32]) -> None:
+    def _write(self, state: int, out: NDArray[np.int32]) -> NDArray[np.int32]:
         row = self._rows.get(state)
         if row is None:
             row = self._automaton.row(state)
@@ -68,6 +70,7 @@ class Matcher:
         else:
             out[:words] = row
             out[words:] = 0
+        return row
 
     def mask_row(self) -> NDArray[np.int32]:
         """The mask as a view of the shared row: int32[ceil(V / 32)], not to be written to."""

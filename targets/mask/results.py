@@ -81,10 +81,11 @@ class Results:
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> Results:
         """The results of a vocabulary."""
-        found = cls._known.get(vocabulary)
-        if found is None:
-            found = cls._known[vocabulary] = cls(vocabulary)
-        return found
+        with vocabulary.lock:
+            found = cls._known.get(vocabulary)
+            if found is None:
+                found = cls._known[vocabulary] = cls(vocabulary)
+            return found
 
     def _begin(self) -> None:
         self.steps: dict[tuple[Node, Signature], Step] = {}

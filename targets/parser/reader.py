@@ -14,6 +14,7 @@ from ...compiler.compiled import MAX_KEPT_CELLS, CompiledGrammar
 from ...compiler.errors import TargetError
 from ...compiler.ir import Call
 from ...compiler.origin import Problem
+from ...compiler.owners import back_to
 from ...compiler.pipeline import cached
 from ...compiler.spec import DialectSpec
 from .build import Builder
@@ -109,7 +110,8 @@ class Stream:
             reader = _reader(cached(tools, dialect))
         self._reader = reader
         self._text = bytearray()
-        self._run, self._builder = reader.start(self._text, self._breaks)
+        me = back_to(self)
+        self._run, self._builder = reader.start(self._text, lambda at: me._breaks(at))
         self._deltas = Deltas(self._builder, self._text)
         self._waiting: list[Delta] = []
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")

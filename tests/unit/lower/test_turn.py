@@ -34,6 +34,7 @@ THINK = "<think>\nhm\n</think>\n\n"
          ["", "hi", "hi" + END, END, F, "hi" + F, "hi\n" + F, "hi\n" + F + "\n" + G + END, THINK,
           THINK + "hi", THINK + "hi" + F, THINK + F, "a < b, <tool_call", "{\"name\": \"f\"}"],
          [F[:-1], F + "hi", "hi" + F + "hi", "<tool_call>\n", "hi<tool_call>\n{}", THINK + F + "x",
+          "<tool_call>\n" + F,
           "<think>x", "<think>x" + F, F + "\n" + THINK + F]),
         ({"tool_choice": "auto", "reasoning": "none"},
          ["", "hi", F, "hi" + F, "hi <think> there"], [THINK, THINK + F, "<think>", "<think>x"]),
