@@ -167,10 +167,16 @@ class MaskAutomaton:
             return self._end_row
         results = self._walker.results
         results.trim(self.vocabulary)
+        cells = self._configs[state]
+        if len(cells) == 1:
+            found = self._result(cells[0])
+            if found is None:
+                return self.cell_row(cells[0])
+            return self.keep(results.row(found, self._apart(cells[0])))
         parts: list[int] = []
         apart: tuple[int, ...] = ()
         rows: list[Row] = []
-        for cell in self._configs[state]:
+        for cell in cells:
             found = self._result(cell)
             if found is None:
                 rows.append(self.cell_row(cell))
@@ -180,8 +186,6 @@ class MaskAutomaton:
                 apart += self._apart(cell)
         if not rows:
             return self.keep(results.row(results.union(NOTHING, parts), apart))
-        if len(rows) == 1 and not parts and not apart:
-            return rows[0]
         row = results.row(results.union(NOTHING, parts), apart).copy()
         for more in rows:
             row |= more
@@ -218,7 +222,8 @@ class MaskAutomaton:
 
     def _apart(self, cell: int) -> tuple[int, ...]:
         """The special and end tokens that a continuation can read."""
-        return self._walker.apart(cell) + self._free.ids(cell)
+        ids = self._walker.apart(cell)
+        return ids + self._free.ids(cell) if self._free else ids
 
     def canonical(self, cell: int) -> int:
         """A continuation with the same row, one for many counts that no token can tell apart."""

@@ -39,6 +39,10 @@ class FreeTokens:
         self._numbers = frozenset(map(core.index, free.texts))
         self._kept: dict[tuple[int, int], tuple[int, ...]] = {}
 
+    def __bool__(self) -> bool:
+        """Is there any free text?"""
+        return bool(self._numbers)
+
     @cached_property
     def _known(self) -> frozenset[int]:
         return frozenset(self._vocabulary.specials_but(self._markers))

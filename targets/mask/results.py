@@ -29,6 +29,9 @@ NOTHING: Final = 0
 MAX_RESULTS: Final = 500_000
 """Results and steps beyond which they are forgotten."""
 
+_TRIMMED: Final = 16
+"""Rows after which it is looked whether much is kept."""
+
 MAX_ROW_BYTES: Final = 256 * 1024 * 1024
 """Rows that a vocabulary keeps; automata keep those that they use."""
 
@@ -74,6 +77,7 @@ class Results:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._words = vocabulary.words
         self.generation = 0
+        self._rows_made = 0
         self._nodes = vocabulary.generation
         self._signatures: dict[Hashable, int] = {}
         self._begin()
@@ -98,6 +102,9 @@ class Results:
     def trim(self, vocabulary: Vocabulary) -> None:
         """Forget everything if it has become much, or nodes were numbered anew. Between rows only:
         numbers of results mean nothing then."""
+        self._rows_made += 1
+        if self._rows_made % _TRIMMED and self._nodes == vocabulary.generation:
+            return
         vocabulary.trim()
         if (
             self._nodes != vocabulary.generation

@@ -104,12 +104,9 @@ class Walker:
 
     def apart(self, cell: int) -> tuple[int, ...]:
         """The special and end tokens that may come next."""
-        ids: tuple[int, ...] = ()
-        if self.core.specials:
-            ids = tuple(self.fronts.specials(cell))
-        if self.fronts.ends(cell):
-            ids += self.vocabulary.eos_ids
-        return ids
+        front = self.fronts.front(cell)
+        ids = tuple([low - TOKEN_BASE for low, _, _ in front.arcs if low >= TOKEN_BASE])
+        return ids + self.vocabulary.eos_ids if front.final else ids
 
     # The walk ---------------------------------------------------------------------------------
 
