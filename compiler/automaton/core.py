@@ -184,8 +184,7 @@ class Core(Cells):
             _, index, at = head
             stack.append((self.sequence(index, at, tail), events))
         elif kind == REPEAT:
-            _, index, need, left = head
-            for nxt in reversed(self._repeat(index, need, left, tail)):
+            for nxt in reversed(self.repeated(head, tail)):
                 stack.append((nxt, events))
         elif kind in (REGULAR, BUT):
             self._regular(head, tail, events, arcs, stack)
@@ -193,7 +192,7 @@ class Core(Cells):
             opened = self.remembering.open(head, tail, events, stack)
             arcs.extend(Arc(*arc) for arc in opened)
         elif kind in (MEMBERS, MEMBER):
-            for nxt in reversed(self._members(head, tail)):
+            for nxt in reversed(self.members(head, tail)):
                 stack.append((nxt, events))
         else:
             assert kind == CLOSE
@@ -244,7 +243,7 @@ class Core(Cells):
                 index = self.index(expr)
                 self._plans.setdefault(index, MembersPlan(expr))
                 start = self._plans[index].start
-                for nxt in reversed(self._members((MEMBERS, index, start), tail)):
+                for nxt in reversed(self.members((MEMBERS, index, start), tail)):
                     stack.append((nxt, events))
             case Capture(slot, item) if self.captures:
                 number = self.slot(slot) + 1
@@ -267,6 +266,11 @@ class Core(Cells):
             items = tuple(self._markers.get(p, Literal(p)) for p in pieces)
             found = self._pieces[text] = items[0] if len(items) == 1 else Sequence(items)
         return found
+
+    def repeated(self, head: Head, tail: int) -> list[int]:
+        """What a repeat turns into, in order of preference."""
+        _, index, need, left = head
+        return self._repeat(index, need, left, tail)
 
     def _repeat(self, index: int, need: int, left: int | None, tail: int) -> list[int]:
         """`need` more items at least, `left` at most (None: no bound); one more is preferred."""
@@ -335,7 +339,8 @@ class Core(Cells):
             target = self.cell((RANGES, *rest), after) if rest else after
             arcs.append(Arc(*first, target, events))
 
-    def _members(self, head: Head, tail: int) -> list[int]:
+    def members(self, head: Head, tail: int) -> list[int]:
+        """What a place among members turns into, in order of preference."""
         kind, index, state = head
         assert isinstance(index, int) and isinstance(state, tuple)
         expr = self.exprs[index]

@@ -7,10 +7,12 @@ content, white space, digits), each as one thing; and byte arcs only for what is
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from ..grammar import (
     Chars,
+    Choice,
     Distinct,
     Expr,
     Literal,
@@ -21,7 +23,7 @@ from ..grammar import (
     Token,
     children,
 )
-from .cells import BUT, BYTES, END, EXPR, MEMBER, MEMBERS, REGULAR, REPEAT
+from .cells import BUT, BYTES, END, EXPR, MEMBER, MEMBERS, REGULAR, REPEAT, SEQ
 from .core import TOKEN_BASE, Arc, Core, Event, Pending
 from .distinct import INSIDE
 from .items import ItemStates, Rows, plain_rows
@@ -32,6 +34,9 @@ _WIDE: Final = 4
 
 _FIRSTS: Final = 64
 """First bytes that an item of several rules must have."""
+
+_DEEPEST: Final = 50
+"""Places inside each other of which the fronts are made one from the other."""
 
 _MOST_PARTS: Final = 5000
 """Expressions in an item beyond which it is not looked into."""
@@ -110,6 +115,7 @@ class Fronts:
         self._item_states: dict[int, ItemStates] = {}
         self._item_rows: dict[int, Rows] = {}
         self._complex: list[int] = []
+        self._opened: set[int] = set()
 
     def front(self, cell: int) -> Front:
         """What the continuation begins with."""
@@ -126,10 +132,14 @@ class Fronts:
         if kind == BYTES:
             _, data, at = head
             return _literal_front(data, at, core.settled(tail))
+        if kind == SEQ and not self._complex:
+            return self.front(core.sequence(head[1], head[2], tail))
+        parts: Iterable[int] = ()
         if kind == REPEAT:
             loop = self.loop(cell)
             if loop is not None:
                 return self._loop_front(loop)
+            parts = core.repeated(head, tail)
         elif kind == EXPR:
             expr = core.exprs[head[1]]
             if type(expr) is Literal:
@@ -137,6 +147,30 @@ class Fronts:
                     return _literal_front(expr.text.encode("utf-8"), 0, core.settled(tail))
             elif type(expr) is Sequence and expr.items and not self._complex:
                 return self.front(core.sequence(head[1], 0, tail))
+            elif type(expr) is Choice:
+                parts = [core.continuation(option, tail) for option in expr.options]
+        elif kind in (MEMBERS, MEMBER):
+            parts = core.members(head, tail)
+        if parts and not self._complex and len(self._opened) < _DEEPEST:
+            merged = self._merged(cell, parts)
+            if merged is not None:
+                return merged
+        return self._opened_up(cell)
+
+    def _merged(self, cell: int, parts: Iterable[int]) -> Front | None:
+        """The fronts of what a place may turn into, as one; None if it may turn into itself."""
+        if cell in self._opened:
+            return None
+        self._opened.add(cell)
+        try:
+            fronts = [self.known.get(part) or self.front(part) for part in parts]
+        finally:
+            self._opened.discard(cell)
+        return fronts[0] if len(fronts) == 1 else _union(fronts)
+
+    def _opened_up(self, cell: int) -> Front:
+        """The front of any place: all that it may turn into is opened up, one by one."""
+        core = self.core
         literals: list[LiteralFront] = []
         loops: list[Loop] = []
         plain: list[tuple[int, int, int]] = []
@@ -173,10 +207,6 @@ class Fronts:
                         stack.append((loop.tail, nothing))
                     continue
             core.step_into(here, nothing, arcs, stack)
-            if kind in (MEMBERS, MEMBER) and here == cell:
-                # Most of what may follow one member may follow the next one too.
-                for following, _ in stack:
-                    self.front(following)
         plain += ((a.low, a.high, a.target) for a in arcs)
         firsts = 0
         for literal in literals:
@@ -378,6 +408,25 @@ class Fronts:
         if isinstance(loop.body, Machine):
             return self.core.regular_cell(loop.number, state, need, left, loop.tail)
         return self.core.repeat_cell(loop.number, need, left, loop.tail)
+
+
+def _union(fronts: list[Front]) -> Front:
+    """Several fronts as one."""
+    literals: dict[LiteralFront, None] = {}
+    loops: dict[tuple[object, ...], Loop] = {}
+    arcs: dict[tuple[int, int, int], None] = {}
+    final = False
+    firsts = 0
+    for front in fronts:
+        if front.literals:
+            literals.update(dict.fromkeys(front.literals))
+        for loop in front.loops:
+            loops[_place(loop)] = loop
+        if front.arcs:
+            arcs.update(dict.fromkeys(front.arcs))
+        final = final or front.final
+        firsts |= front.firsts
+    return Front(tuple(literals), tuple(loops.values()), tuple(arcs), final, firsts)
 
 
 def _literal_front(data: bytes, at: int, tail: int) -> Front:
