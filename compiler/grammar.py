@@ -324,7 +324,7 @@ class Grammar:
     ``start`` is the whole turn. ``armed`` is the text from the trigger on, where the turn may
     begin with free content (tool_choice auto); None where it is the same. ``markers`` are tokens
     that literals hold as text: those that strings are quoted with. ``free`` is what is not
-    enforced.
+    enforced, where the turn may be without a call.
     """
 
     rules: Rules

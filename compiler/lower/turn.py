@@ -88,7 +88,9 @@ class TurnLowering:
             armed = sequence(said, self._turn_end())
         markers = string_markers(self.spec)
         known = {t.text for t in self.spec.tokens} | {*self.spec.turn_end.tokens}
-        free = FreeText(tuple(self.free), frozenset(known | {*self.spec.turn_end.not_stop}))
+        free = None
+        if self.envelope.free_content:
+            free = FreeText(tuple(self.free), frozenset(known | {*self.spec.turn_end.not_stop}))
         return Lowered(Grammar(rules, start, armed, markers, free), calls)
 
     # Around the calls -------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Special tokens in free text: content and reasoning, outside of calls.
+"""Special tokens in free text: content and reasoning, where the turn may be without a call.
 
 A special token stands for no text where a grammar enforces something: it is allowed where the
 grammar names it. Free text is what a model writes with no grammar, and there models write special

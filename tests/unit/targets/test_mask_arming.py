@@ -317,16 +317,18 @@ def test_special_tokens_that_mean_nothing_to_the_dialect_are_free(dialect: str) 
     assert box not in needed.allowed_tokens()
 
 
-def test_special_tokens_in_thoughts_are_free_too() -> None:
-    grammar = calligram.compile_tools(TOOLS, "hermes-json")
+@pytest.mark.parametrize("tool_choice", ["auto", "none", "required"])
+def test_special_tokens_in_thoughts_are_free_where_no_call_is_owed(tool_choice: str) -> None:
+    grammar = calligram.compile_tools(TOOLS, "hermes-json", tool_choice=tool_choice)
+    free = set() if tool_choice == "required" else {"<|box|>"}
     known = special_vocabulary("<|box|>", "<think>", "</think>", "<tool_call>")
     matcher = mask.compile(grammar, known).matcher()
-    assert names(known, matcher.allowed_tokens()) == {"<think>", "<tool_call>"}
     assert matcher.accept_token(known.specials["<think>"])
-    assert names(known, matcher.allowed_tokens()) == {"<|box|>", "</think>"}
-    assert matcher.accept_token(known.specials["<|box|>"])
+    assert names(known, matcher.allowed_tokens()) == {"</think>", *free}
+    assert matcher.accept_token(known.specials["<|box|>"]) is bool(free)
     assert matcher.accept_token(known.specials["</think>"])
-    assert names(known, matcher.allowed_tokens()) == {"<tool_call>"}
+    assert names(known, matcher.allowed_tokens()) >= free
+    assert matcher.accept_token(known.specials["<|box|>"]) is bool(free)
 
 
 def test_a_special_token_does_not_arm_by_its_text() -> None:
