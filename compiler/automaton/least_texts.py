@@ -121,7 +121,8 @@ class LeastTexts:
             assert isinstance(expr, Sequence)
             return self._marked(head, expr.items[head[2] :])
         if kind == REPEAT:
-            return self._marked(head, (expr,) * bool(head[2])) * max(head[2], 0)
+            need = max(int(head[2]), 0)
+            return need * self._marked(head, (expr,) if need else ())
         if kind in (MEMBERS, MEMBER):
             assert isinstance(expr, Members)
             self._marked(head, children(expr))

@@ -47,7 +47,7 @@ class MemoryRows:
         if self.suspects is None:
             self.suspects = []
         for rest in remembering.rests(cell):
-            _along(self._automaton.vocabulary.forest, node, rest, self.suspects)
+            along(self._automaton.vocabulary.forest, node, rest, self.suspects)
         return remembering.forget(cell)
 
     def inside_row(self, cell: int) -> Row:
@@ -58,7 +58,7 @@ class MemoryRows:
         base = automaton.cell_row(forgotten)
         suspects = list(self._passed_on.get(forgotten, ()))
         for rest in remembering.rests(cell):
-            _along(automaton.vocabulary.forest, ROOT, rest, suspects)
+            along(automaton.vocabulary.forest, ROOT, rest, suspects)
         row = self._settle(cell, base, suspects)
         if row is not base:
             automaton.keep(row)
@@ -111,7 +111,7 @@ def _has(row: Row, token: int) -> bool:
     return bool(int(row[token >> 5]) >> (token & 31) & 1)
 
 
-def _along(forest: Forest, node: Node, rest: Word, found: list[int]) -> None:
+def along(forest: Forest, node: Node, rest: Word, found: list[int]) -> None:
     """Add the tokens below a node that are a beginning of `rest`, or begin with it."""
     for at, symbol in enumerate(map(ord, rest)):
         if symbol >= TOKEN_BASE:

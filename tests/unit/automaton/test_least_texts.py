@@ -16,6 +16,7 @@ from calligram.compiler.automaton.least_texts import LeastTexts
 from calligram.compiler.automaton.machine_distance import FAR
 from calligram.compiler.automaton.recogniser import DEAD, Recogniser
 from calligram.compiler.grammar import (
+    Choice,
     Expr,
     Grammar,
     Literal,
@@ -164,7 +165,7 @@ def test_large_counts_are_arithmetic() -> None:
 def test_recursion_is_settled_by_its_shortest_way_out() -> None:
     rules = Rules()
     rules.define("a", Sequence((Literal("["), Repeat(RuleRef("b"), 2, None), Literal("]"))))
-    rules.define("b", naive_choice("a"))
+    rules.define("b", Choice((RuleRef("a"), Literal("null"))))
     core = Core(rules)
     least = LeastTexts(core)
     cell = core.continuation(RuleRef("a"))
@@ -174,20 +175,14 @@ def test_recursion_is_settled_by_its_shortest_way_out() -> None:
     assert least.of(cell) == 2 * 4 + 1 + 4 + 1
 
 
-def naive_choice(name: str) -> Expr:
-    from calligram.compiler.grammar import Choice
-
-    return Choice((RuleRef(name), Literal("null")))
-
-
 SCHEMAS: list[Any] = [
     {"type": "string", "minLength": 40, "pattern": "^[a-c]*é[x-z]+$"},
     {"properties": {"a": {}, "b": {"type": "string"}}, "required": ["b"], "minProperties": 2},
     {"type": "array", "items": {"enum": ["aa", 1, None]}, "minItems": 3, "uniqueItems": True},
     {"type": "integer", "multipleOf": 123457, "minimum": 10**6},
     {"type": "number", "minimum": 3.25, "exclusiveMaximum": 3.5},
-    {"$defs": {"n": {"type": "object", "properties": {"l": {"$ref": "#/$defs/n"}, "v": {"const": 1}},
-     "required": ["v"], "additionalProperties": False}}, "$ref": "#/$defs/n"},
+    {"type": "object", "properties": {"l": {"$ref": "#"}, "v": {"const": 1}}, "required": ["v"],
+     "additionalProperties": False},
     {"not": {"required": ["a"]}, "type": "object", "minProperties": 2},
     {"type": "object", "patternProperties": {"^x": {"type": "integer"}}, "minProperties": 1,
      "properties": {"xa": {"const": "n"}}},
@@ -230,7 +225,12 @@ def _breadth_first(grammar: Grammar) -> int:
 def test_only_what_is_asked_for_is_built() -> None:
     rules = Rules()
     built: list[str] = []
-    rules.define("far", lambda: built.append("far") or Literal("x"))
+
+    def build() -> Expr:
+        built.append("far")
+        return Literal("x")
+
+    rules.define("far", build)
     core = Core(rules)
     least = LeastTexts(core)
     assert least.of(core.continuation(Literal("ab"))) == 2
