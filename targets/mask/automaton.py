@@ -257,7 +257,8 @@ class MaskAutomaton:
         """The continuations of a state; none of ENDED."""
         return () if state == ENDED else self._configs[state]
 
-    def _ends(self) -> Ends:
+    def ends(self) -> Ends:
+        """The distances of the states, and the masks within budgets; under the lock."""
         if self._distances is None:
             self._distances = Ends(self, self._walker)
         return self._distances
@@ -265,17 +266,17 @@ class MaskAutomaton:
     def row_within(self, state: int, budget: int) -> NDArray[np.int32]:
         """The packed mask of a state with `budget` tokens left, see :class:`~.budget.Ends`."""
         with self._lock:
-            return self._ends().row(state, budget)
+            return self.ends().row(state, budget)
 
     def bytes_to_end(self, state: int) -> int:
         """Bytes of a shortest rest of the text."""
         with self._lock:
-            return _known(self._ends().bytes(state))
+            return _known(self.ends().bytes(state))
 
     def tokens_to_end(self, state: int) -> int:
         """Tokens that suffice to the end, an end token included."""
         with self._lock:
-            return _known(self._ends().tokens(state))
+            return _known(self.ends().tokens(state))
 
     def _firsts(self, cells: tuple[int, ...]) -> ByteSet:
         """The bytes of ordinary text that may come next."""

@@ -18,9 +18,9 @@ from ...compiler.automaton.least_texts import LeastTexts
 from ...compiler.automaton.machine_distance import FAR
 from ...compiler.automaton.remembered import UNKNOWN
 from ...compiler.errors import VocabularyError
-from ...compiler.grammar import Distinct
+from ...compiler.grammar import Distinct, Expr, Literal, Members
 from .bitmask import allow, forbid
-from .dead_ends import lacking_bytes
+from .lacking import lacking_bytes
 from .reach import Group, Reach, Reached
 from .states import DEAD, ENDED
 from .ways import Ways
@@ -33,11 +33,16 @@ MAX_ROW_BYTES: Final = 64 * 1024 * 1024
 """Rows kept; beyond, they are forgotten and made anew."""
 
 
+MAX_DOUBTFUL: Final = 32
+"""Tokens inside remembered texts that are taken one by one where the budget is tight."""
+
+
 class _Plan(NamedTuple):
     """What budgets mean in one state.
 
     least: tokens to the end, the end token included. far: from this budget on nothing is refused.
-    first: a token on the way. ends: may the text end here? parts: what the tokens lead to from each continuation.
+    first: a token on the way. ends: may the text end here? parts: what the tokens lead to from
+        each continuation.
     tokens: of the tokens that are taken one by one, what each needs with all that follows it.
     """
 
@@ -54,7 +59,7 @@ class Ends:
 
     def __init__(self, automaton: MaskAutomaton, walker: Walker) -> None:
         self._automaton = automaton
-        self._core = automaton.core
+        self._core, self._walker = automaton.core, walker
         vocabulary = automaton.vocabulary
         complete = not lacking_bytes(automaton.grammar, vocabulary)
         self._least = LeastTexts(automaton.core)
@@ -66,6 +71,10 @@ class Ends:
         )
         self._plans: dict[int, _Plan] = {}
         self._rows: dict[tuple[int, int], NDArray[np.int32]] = {}
+
+    def every_place(self) -> Reach:
+        """Where tokens lead, no two places taken for one."""
+        return Reach(self._automaton, self._walker, self._ways, bounded=True)
 
     # Distances --------------------------------------------------------------------------------
 
@@ -107,15 +116,23 @@ class Ends:
         if found is None:
             if (len(self._rows) + 1) * whole.nbytes > MAX_ROW_BYTES:
                 self._rows.clear()
-            found = self._rows[state, budget] = self._make_row(plan, whole, budget)
+            found = self._rows[state, budget] = self._make_row(state, plan, whole, budget)
         return found
 
-    def _make_row(self, plan: _Plan, whole: NDArray[np.int32], budget: int) -> NDArray[np.int32]:
+    def _make_row(
+        self, state: int, plan: _Plan, whole: NDArray[np.int32], budget: int
+    ) -> NDArray[np.int32]:
         row = np.zeros(whole.size, dtype=np.uint32)
+        doubtful: list[int] = []
         for cell, reached in plan.parts:
             for group in reached.groups:
                 if self._fits(cell, group, budget - 1):
                     _put(row, group)
+                elif any(map(self._is_untold, group.cells)):
+                    doubtful += group.ids
+        doubtful = doubtful[:MAX_DOUBTFUL]
+        needed = self._needed(state, whole, doubtful)
+        allow(row, [t for t in doubtful if needed.get(t, FAR) <= budget])
         forbid(row, list(plan.tokens))
         allow(row, [t for t, needed in plan.tokens.items() if needed <= budget])
         if plan.ends:
@@ -183,24 +200,30 @@ class Ends:
             if self._ways.complete or least.of(cell) >= FAR:
                 return min(1 + least.of(cell) + self._end, FAR)
             return min(1 + self._to_end(cell), FAR)
-        if not self._core.remembering.is_forgotten(cell):
+        if not self._is_untold(cell):
             return min(1 + self._to_end(cell), FAR)
         return self._forgotten(source, cell)
+
+    def _is_untold(self, cell: int) -> bool:
+        """Does the way from a place depend on a text that it does not know?"""
+        return not self._least.exact(cell) and self._core.remembering.is_forgotten(cell)
 
     def _forgotten(self, source: int, cell: int) -> int:
         """A budget that is enough behind a token in an item whose text is not told.
 
         The item may end as soon as it likes, since it begins like none before. Those behind it may
         be the ones on the way from where the token is taken; should this item be one of them, the
-        one that the way begins with is left in its place.
+        one that the way begins with is left in its place. Keys of an object likewise.
         """
         head, _ = self._core.parts(cell)
         if head[0] != INSIDE or head[6] != UNKNOWN or not self._ways.complete:
             return FAR
-        node = self._core.exprs[head[1]]
         remembering = self._core.remembering
-        plain = isinstance(node, Distinct) and not node.prefix
-        if not plain or remembering.alive.is_careful(head[4]) or remembering.remembers(head[5]):
+        if (
+            not _is_alike(self._core.exprs[head[1]])
+            or remembering.alive.is_careful(head[4])
+            or remembering.remembers(head[5])
+        ):
             return FAR
         origin, _ = self._core.parts(source)
         if not origin or origin[0] != INSIDE or origin[:5] != head[:5]:
@@ -212,13 +235,26 @@ class Ends:
         for cell in group.cells:
             if self._bound_of(source, cell) <= left + 1:
                 continue
-            if not self._least.exact(cell) and self._core.remembering.is_forgotten(cell):
+            if self._is_untold(cell):
                 return False
             if -(-self._least.of(cell) // self._longest) + self._end > left:
                 return False
             if self._to_end(cell) > left:
                 return False
         return True
+
+
+def _is_alike(node: Expr) -> bool:
+    """May what differs from one item or key stand in the place of another, so that the shortest
+    that are left are the shortest together? Keys of two kinds never meet."""
+    if not isinstance(node, (Distinct, Members)):
+        return False
+    if not isinstance(node.separator, Literal) or not node.separator.text:
+        return False
+    if isinstance(node, Distinct):
+        return not node.prefix
+    ordered = node.order == "schema" or not node.keys
+    return ordered and node.memory == "distinct" and not node.conditions
 
 
 def no_end() -> VocabularyError:

@@ -54,9 +54,17 @@ class Reached(NamedTuple):
 
 
 class Reach:
-    """The groups of the continuations of one automaton, made when first asked for."""
+    """The groups of the continuations of one automaton, made when first asked for.
 
-    def __init__(self, automaton: MaskAutomaton, walker: Walker, ways: Ways) -> None:
+    Args:
+        bounded: keep upper bounds that only a text much longer than a token or a way can meet.
+            Without, places that differ in nothing else are one.
+    """
+
+    def __init__(
+        self, automaton: MaskAutomaton, walker: Walker, ways: Ways, *, bounded: bool = False
+    ) -> None:
+        self.bounded = bounded
         self.core, self.fronts = automaton.core, automaton.fronts
         self.vocabulary = automaton.vocabulary
         self.walker, self.ways = walker, ways
@@ -78,6 +86,18 @@ class Reach:
                 self._size = 0
             found = self._known[cell] = _Walk(self).run(cell)
         return found
+
+    def canonical(self, cell: int) -> int:
+        """The place that stands for `cell`."""
+        return cell if self.bounded else self.ways.canonical(cell)
+
+    def after(self, cell: int, token: int) -> tuple[int, ...]:
+        """Where one token leads from a continuation; nowhere if it cannot be read."""
+        vocabulary = self.vocabulary
+        if token in vocabulary.special_ids:
+            return self.core.step((cell,), TOKEN_BASE + token)
+        data = vocabulary.tokens[token]
+        return advance(self.core, self.fronts, self.walker, (cell,), data) if data else ()
 
     def loop_ends(self, node: Node, loop: Loop) -> tuple[LoopEnds, tuple[int, ...]] | None:
         """Where the tokens below a node end in a loop, with the machine's states by those of the
@@ -112,7 +132,7 @@ class _Walk:
     def __init__(self, reach: Reach) -> None:
         self.reach = reach
         self.core, self.fronts, self.walker = reach.core, reach.fronts, reach.walker
-        self.vocabulary, self.ways = reach.vocabulary, reach.ways
+        self.vocabulary = reach.vocabulary
         self.groups: dict[tuple[int, ...], Group] = {}
         self.single: list[int] = []
         self.stack: list[tuple[Node, int]] = []
@@ -206,7 +226,7 @@ class _Walk:
                 count = min(count, max(loop.need, 0))
             if state < places:
                 after = self.fronts.after(loop, states[state], count, b"")
-                cells: tuple[int, ...] = (self.ways.canonical(after),)
+                cells: tuple[int, ...] = (self.reach.canonical(after),)
             else:
                 cells = self.inside(cell, ends, ending)
             group = self.group(cells)
@@ -231,11 +251,11 @@ class _Walk:
             int(ending.which[0]),
         )
         read = advance(self.core, self.fronts, self.walker, (cell,), ends.text(place))
-        return tuple(map(self.ways.canonical, read))
+        return tuple(map(self.reach.canonical, read))
 
     def unbounded(self, loop: Loop) -> Loop:
         """The loop without an upper bound that neither a token nor a way behind it can meet."""
-        if loop.left is None or loop.item is not None:
+        if loop.left is None or loop.item is not None or self.reach.bounded:
             return loop
         room = max(loop.need, 0) + self.vocabulary.longest + 1
         if isinstance(loop.body, Machine):

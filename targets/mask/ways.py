@@ -12,6 +12,7 @@ from typing import Final
 
 from ...compiler.automaton.cells import BYTES, END, REGULAR, REPEAT
 from ...compiler.automaton.core import TOKEN_BASE, Core
+from ...compiler.automaton.distinct import INSIDE
 from ...compiler.automaton.least_texts import LeastTexts
 from ...compiler.automaton.machine_distance import FAR
 from ...compiler.vocabulary.trie import ROOT
@@ -94,6 +95,11 @@ class Ways:
         if self.least.of(cell) >= FAR:
             return False
         if not self.least.exact(cell):
+            if self._is_free(cell):
+                step = self._descend(cell)
+                if step is not None:
+                    self._steps[cell] = step
+                    return True
             return self._search(cell)
         head, tail = self.core.parts(cell)
         if head[0] == BYTES:
@@ -103,10 +109,12 @@ class Ways:
         elif not self.least.of(cell):
             self._steps[cell] = None
         else:
-            self._steps[cell] = self._descend(cell)
+            step = self._descend(cell)
+            assert step is not None, "some byte always brings the end nearer"
+            self._steps[cell] = step
         return True
 
-    def _descend(self, cell: int) -> Step:
+    def _descend(self, cell: int) -> Step | None:
         """The step that brings the end nearer by its own bytes; of several the one that long
         tokens are likeliest to hold."""
         want, of, read = self.least.of(cell), self.least.of, self.core.read
@@ -121,7 +129,8 @@ class Ways:
                 size = 1
             if (best is None or found[:2] > best[:2]) and size + of(target) == want:
                 best = found
-        assert best is not None, "some byte always brings the end nearer"
+        if best is None:
+            return None
         return -best[1], read(best[2], -best[1])
 
     def _byte(self, low: int, high: int) -> int:
@@ -134,34 +143,64 @@ class Ways:
         return found
 
     def _search(self, cell: int) -> bool:
-        """The steps from a place where texts must differ to one whose way is known. Every place
-        leads to some end; those that seem nearest are tried first."""
+        """The steps from a place where texts must differ: the shortest to the end of the item that
+        is before it, or to where that is like no other any more.
+
+        Items one by one, each the shortest that is left: where all are of one kind, no others are
+        shorter together.
+        """
         of, read, expand = self.least.of, self.core.read, self.core.expand
         came: dict[int, Step] = {}
+        lengths = {cell: 0}
         heap = [(of(cell), 0, cell)]
-        seen = {cell}
+        done: set[int] = set()
         number = 0
         while heap and number < MAX_SEARCH:
             _, _, here = heappop(heap)
-            final = here not in self._steps and expand(here).final is not None
-            if final:
-                self._steps[here] = None
-            if here in self._steps or self.least.exact(here):
+            if here in done:
+                continue
+            done.add(here)
+            before = came.get(here)
+            if self._is_settled(here, None if before is None else before[1]):
                 while here != cell:
-                    symbol, before = came[here]
-                    self._steps[before] = symbol, here
-                    here = before
+                    symbol, last = came[here]
+                    self._steps[last] = symbol, here
+                    here = last
                 return True
             for low, high, target, _ in expand(here).arcs:
                 symbol = low if low >= TOKEN_BASE else self._byte(low, high)
                 after = read(target, symbol)
-                if after not in seen and of(after) < FAR:
-                    seen.add(after)
+                length = lengths[here] + self._size(symbol)
+                if of(after) < FAR and length < lengths.get(after, FAR):
+                    lengths[after] = length
                     came[after] = symbol, here
                     number += 1
-                    # The latest of those that are as near, so that one text is followed to its end.
-                    heappush(heap, (of(after), -number, after))
+                    # The latest of those that are as near: one text is followed to its end.
+                    heappush(heap, (length + of(after), -number, after))
         return False
+
+    def _is_settled(self, cell: int, before: int | None) -> bool:
+        """Is the rest of the item known here: as it must differ no more, or is over?"""
+        if self.least.exact(cell):
+            return True
+        if self.core.expand(cell).final is not None:
+            self._steps[cell] = None
+            return True
+        if before is None:
+            return False
+        if self._is_free(cell):
+            return True
+        return self._inside(before) and not self._inside(cell)
+
+    def _inside(self, cell: int) -> bool:
+        return self.core.remembering.inside(cell) is not None
+
+    def _is_free(self, cell: int) -> bool:
+        """Inside an item that may become any text?"""
+        head, _ = self.core.parts(cell)
+        if not head or head[0] != INSIDE or not head[7] or not self.least.exact(head[5]):
+            return False
+        return not self.core.remembering.alive.is_careful(head[4])
 
     # Tokens ------------------------------------------------------------------------------------
 
