@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...compiler.automaton.distinct import INSIDE
+from ...compiler.automaton.cells import Head
+from ...compiler.automaton.distinct import BETWEEN, INSIDE, NEXT
 from ...compiler.automaton.least_texts import LeastTexts
 from ...compiler.automaton.machine_distance import FAR
 from ...compiler.automaton.remembered import UNKNOWN
@@ -40,16 +41,12 @@ MAX_DOUBTFUL: Final = 32
 class _Plan(NamedTuple):
     """What budgets mean in one state.
 
-    least: tokens to the end, the end token included. far: from this budget on nothing is refused.
-    first: a token on the way. ends: may the text end here? parts: what the tokens lead to from
-        each continuation.
+    far: from this budget on nothing is refused. parts: what the tokens lead to from each
+        continuation.
     tokens: of the tokens that are taken one by one, what each needs with all that follows it.
     """
 
-    least: int
     far: int
-    first: int | None
-    ends: bool
     parts: tuple[tuple[int, Reached], ...]
     tokens: dict[int, int]
 
@@ -70,6 +67,7 @@ class Ends:
             vocabulary.longest, *(len(text.encode()) for text in vocabulary.specials), 1
         )
         self._plans: dict[int, _Plan] = {}
+        self._fars: dict[int, int] = {}
         self._rows: dict[tuple[int, int], NDArray[np.int32]] = {}
 
     def every_place(self) -> Reach:
@@ -111,7 +109,10 @@ class Ends:
             plan = self._plans[state] = self._plan(state, whole)
         if budget >= plan.far:
             return whole
-        budget = max(budget, plan.least)
+        least = self.tokens(state)
+        if least >= FAR:
+            raise no_end()
+        budget = max(budget, least)
         found = self._rows.get((state, budget))
         if found is None:
             if (len(self._rows) + 1) * whole.nbytes > MAX_ROW_BYTES:
@@ -135,46 +136,65 @@ class Ends:
         allow(row, [t for t in doubtful if needed.get(t, FAR) <= budget])
         forbid(row, list(plan.tokens))
         allow(row, [t for t, needed in plan.tokens.items() if needed <= budget])
-        if plan.ends:
+        if self._automaton.may_end(state):
             allow(row, self._automaton.vocabulary.eos_ids)
-        if plan.first is not None:
-            allow(row, (plan.first,))
+        first = self._first(state)
+        if first is not None:
+            allow(row, (first,))
         row &= whole.view(np.uint32)
         row.flags.writeable = False
         return row.view(np.int32)
 
+    def _first(self, state: int) -> int | None:
+        """A token that begins a way; None where the text may end."""
+        ways = self._ways
+        cells = map(ways.canonical, self._automaton.cells(state))
+        best = min(cells, key=ways.tokens, default=None)
+        return None if best is None else ways.first(best)
+
     def _plan(self, state: int, whole: NDArray[np.int32]) -> _Plan:
-        least = self.tokens(state)
-        if least >= FAR:
-            raise no_end()
-        cells = self._automaton.cells(state)
         slack = self._automaton.vocabulary.longest + 1
+        cells = self._automaton.cells(state)
         sources = dict.fromkeys(self._ways.canonical(cell, slack) for cell in cells)
         parts = tuple((cell, self._reach.of(cell)) for cell in sources)
+        single = frozenset[int]().union(*(reached.single for _, reached in parts))
         far = 0
-        single: set[int] = set()
+        for cell, _ in parts:
+            bound = self._fars.get(cell)
+            if bound is None:
+                bound = self._fars[cell] = self._far(cell)
+            far = max(far, bound)
+        if self._core.remembering.in_use:
+            single |= self._untaken(state, whole, parts)
+        tokens = self._needed(state, whole, single)
+        return _Plan(max((far, *tokens.values())), parts, tokens)
+
+    def _far(self, cell: int) -> int:
+        """A budget that is enough for whatever group's tokens are taken from a continuation, but
+        for tokens that are taken one by one."""
+        groups = self._reach.of(cell).groups
+        return max(
+            (self._bound(cell, g) for g in groups if not self._is_listed(cell, g)), default=0
+        )
+
+    def _is_listed(self, source: int, group: Group) -> bool:
+        """Are the group's tokens few, and taken one by one as nothing is told of them together?"""
+        few = not group.rows and len(group.ids) <= MAX_DOUBTFUL
+        return few and any(map(self._is_untold, group.cells)) and self._bound(source, group) >= FAR
+
+    def _untaken(
+        self, state: int, whole: NDArray[np.int32], parts: tuple[tuple[int, Reached], ...]
+    ) -> set[int]:
+        """The tokens of the mask that no group has or can be told of, as behind texts that are
+        remembered."""
         left = whole.view(np.uint32).copy()
-        ends = self._automaton.may_end(state)
-        if ends:
+        if self._automaton.may_end(state):
             forbid(left, self._automaton.vocabulary.eos_ids)
         for cell, reached in parts:
-            single |= reached.single
             for group in reached.groups:
-                bound = self._bound(cell, group)
-                if bound < FAR:
+                if not self._is_listed(cell, group):
                     _take(left, group)
-                    far = max(far, bound)
-        # What no group has or can be told of, as behind texts that are remembered.
-        single.update(_ids(left))
-        tokens = self._needed(state, whole, single)
-        far = max([far, *(n for n in tokens.values() if n < FAR)])
-        if any(n >= FAR for n in tokens.values()):
-            far = FAR
-        first = min(
-            (self._ways.canonical(cell) for cell in cells), key=self._ways.tokens, default=None
-        )
-        token = None if first is None else self._ways.first(first)
-        return _Plan(least, far, token, ends, parts, tokens)
+        return set(_ids(left))
 
     def _needed(
         self, state: int, whole: NDArray[np.int32], single: Iterable[int]
@@ -215,20 +235,28 @@ class Ends:
         be the ones on the way from where the token is taken; should this item be one of them, the
         one that the way begins with is left in its place. Keys of an object likewise.
         """
-        head, _ = self._core.parts(cell)
-        if head[0] != INSIDE or head[6] != UNKNOWN or not self._ways.complete:
+        here, there = self._remembered(source), self._remembered(cell)
+        if here is None or there is None or not self._ways.complete:
             return FAR
-        remembering = self._core.remembering
-        if (
-            not _is_alike(self._core.exprs[head[1]])
-            or remembering.alive.is_careful(head[4])
-            or remembering.remembers(head[5])
-        ):
+        (head, tail), (before, behind) = there, here
+        members = self._core.remembering.texts.members
+        if head[1] != before[1] or tail != behind or not _is_alike(self._core.exprs[head[1]]):
             return FAR
-        origin, _ = self._core.parts(source)
-        if not origin or origin[0] != INSIDE or origin[:5] != head[:5]:
+        if head[0] == INSIDE:
+            open_ = head[6] == UNKNOWN and not self._core.remembering.remembers(head[5])
+            if not open_ or head[4] != _memory(before):
+                return FAR
+        elif members(_memory(head)) != members(_memory(before)) | {UNKNOWN}:
             return FAR
         return min(1 + self._least.of(cell) + self._ways.bytes(source) + self._end, FAR)
+
+    def _remembered(self, cell: int) -> tuple[Head, int] | None:
+        """The first head of a place that remembers texts, and what is behind it."""
+        while cell:
+            head, cell = self._core.parts(cell)
+            if head[0] in (BETWEEN, NEXT, INSIDE):
+                return head, cell
+        return None
 
     def _fits(self, source: int, group: Group, left: int) -> bool:
         """May one of the group's tokens be taken so that `left` tokens are enough behind it?"""
@@ -242,6 +270,12 @@ class Ends:
             if self._to_end(cell) > left:
                 return False
         return True
+
+
+def _memory(head: Head) -> int:
+    """The number of the set of texts that a head remembers."""
+    found: int = head[4] if head[0] == INSIDE else head[3]
+    return found
 
 
 def _is_alike(node: Expr) -> bool:
