@@ -212,6 +212,8 @@ class MaskAutomaton:
 
     def reads(self, cell: int, token: int) -> bool:
         """Can a token be read from one continuation?"""
+        if token in self._eos and self.fronts.ends(cell):
+            return True
         if token in self._special:
             return bool(self.core.step((cell,), TOKEN_BASE + token))
         data = self.vocabulary.tokens[token]

@@ -8,7 +8,7 @@ the promise, and the mask is never empty.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -246,6 +246,9 @@ class Ends:
             open_ = head[6] == UNKNOWN and not self._core.remembering.remembers(head[5])
             if not open_ or head[4] != _memory(before):
                 return FAR
+        elif head[0] == NEXT and not _is_owed(self._core.exprs[head[1]], head[2]):
+            # One item more than there are on the way.
+            return FAR
         elif members(_memory(head)) != members(_memory(before)) | {UNKNOWN}:
             return FAR
         return min(1 + self._least.of(cell) + self._ways.bytes(source) + self._end, FAR)
@@ -276,6 +279,13 @@ def _memory(head: Head) -> int:
     """The number of the set of texts that a head remembers."""
     found: int = head[4] if head[0] == INSIDE else head[3]
     return found
+
+
+def _is_owed(node: Expr, state: Any) -> bool:
+    """Must an item or key follow in any case?"""
+    if isinstance(node, Distinct):
+        return bool(state < node.min_count)
+    return isinstance(node, Members) and bool(state[2] < node.min_count)
 
 
 def _is_alike(node: Expr) -> bool:

@@ -21,7 +21,7 @@ from ...compiler.vocabulary.vocabulary import Vocabulary
 MAX_WAY: Final = 200_000
 """Bytes of a way beyond which it is not cut into longer tokens."""
 
-MAX_SEARCH: Final = 50_000
+MAX_SEARCH: Final = 5_000
 """Places that are looked at for a way where texts must differ."""
 
 Step = tuple[int, int]
@@ -155,13 +155,14 @@ class Ways:
         heap = [(of(cell), 0, cell)]
         done: set[int] = set()
         number = 0
+        begun = self._is_free(cell)
         while heap and number < MAX_SEARCH:
             _, _, here = heappop(heap)
             if here in done:
                 continue
             done.add(here)
             before = came.get(here)
-            if self._is_settled(here, None if before is None else before[1]):
+            if self._is_settled(here, None if before is None else before[1], begun):
                 while here != cell:
                     symbol, last = came[here]
                     self._steps[last] = symbol, here
@@ -179,8 +180,9 @@ class Ways:
                     heappush(heap, (length + of(after), -number, after))
         return False
 
-    def _is_settled(self, cell: int, before: int | None) -> bool:
-        """Is the rest of the item known here: as it must differ no more, or is over?"""
+    def _is_settled(self, cell: int, before: int | None, begun: bool) -> bool:
+        """Is the rest of the item known here: as it is over, or need differ no more (but not where
+        that was `begun` with)?"""
         if self.least.exact(cell):
             return True
         if self.core.expand(cell).final is not None:
@@ -188,12 +190,15 @@ class Ways:
             return True
         if before is None:
             return False
-        if self._is_free(cell):
+        if not begun and self._is_free(cell):
             return True
-        return self._inside(before) and not self._inside(cell)
+        item = self._item(before)
+        return item is not None and self._item(cell) != item
 
-    def _inside(self, cell: int) -> bool:
-        return self.core.remembering.inside(cell) is not None
+    def _item(self, cell: int) -> tuple[object, ...] | None:
+        """Which item a place is inside of; None where it is in none."""
+        head, tail = self.core.parts(cell)
+        return (*head[1:5], tail) if head and head[0] == INSIDE else None
 
     def _is_free(self, cell: int) -> bool:
         """Inside an item that may become any text?"""
@@ -216,7 +221,7 @@ class Ways:
         return self._first.get(cell)
 
     def _count(self, cell: int) -> int:
-        if self.complete and self.least.exact(cell) and self.least.of(cell) > MAX_WAY:
+        if self.complete and self.least.exact(cell) and MAX_WAY < self.least.of(cell) < FAR:
             return self._byte_by_byte(cell)
         cells, symbols = [cell], list[int]()
         known = self._tokens

@@ -9,12 +9,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import calligram
 from calligram import Vocabulary
 from calligram.compiler.errors import VocabularyError
+from calligram.compiler.grammar import Expr, Grammar, Rules
 from calligram.compiler.spec_loader import shipped_ids
 from calligram.targets import mask
+from tests.unit.automaton.random_grammars import (
+    distinct_items,
+    grammars,
+    keys_that_hold,
+    remembered_keys,
+)
 from tests.unit.targets.test_mask import TOOLS
 
 END = "<end>"
@@ -144,6 +153,29 @@ def test_the_end_is_reached_in_time(name: str, tokens: str) -> None:
                 if slow and (extra in (1, 5) or who == "farthest"):
                     continue
                 come_to_the_end(automaton, least + extra, who, seed + extra)
+
+
+RANDOM = vocabulary(["ab", "ba", "aab", "a:", ":,", ",a", ",b", "b,a", "é", "a" * 5, "b:,a:"])
+
+
+@given(
+    st.one_of(
+        grammars(),
+        st.one_of(distinct_items, remembered_keys, keys_that_hold).map(lambda e: (Rules(), e)),
+    ),
+    st.integers(0, 6),
+    st.sampled_from(["random", "farthest"]),
+)
+@settings(max_examples=60, deadline=None)
+def test_the_end_is_reached_in_time_in_random_grammars(
+    grammar: tuple[Rules, Expr], extra: int, who: str
+) -> None:
+    automaton = mask.MaskAutomaton(Grammar(*grammar), RANDOM)
+    try:
+        least = automaton.matcher().tokens_to_end()
+    except VocabularyError:
+        return  # There is no text.
+    come_to_the_end(automaton, least + extra, who, extra)
 
 
 @pytest.mark.parametrize("dialect", shipped_ids())
