@@ -155,6 +155,7 @@ PARSING: Final[Codes] = {
 }
 
 VOCABULARIES: Final[Codes] = {
+    "vocabulary-dead-end": "No tokens of the vocabulary are known to lead to the end of a text.",
     "vocabulary-empty": "The vocabulary has no tokens.",
     "vocabulary-format": "A file is not of the format it was read as, or is cut off.",
     "vocabulary-id": "An id is out of range, is given twice, or is no id of the vocabulary.",

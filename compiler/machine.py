@@ -23,6 +23,9 @@ class Known(Protocol):
     def longest(self, state: int) -> int | None:
         """The most counts to acceptance, None if there is no most."""
 
+    def fewest(self, state: int) -> int:
+        """The fewest bytes of a text from a state on; all its characters are ASCII."""
+
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
 class Machine:

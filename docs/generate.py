@@ -67,6 +67,7 @@ COMMANDS = [
     ("parse",),
     ("report",),
     ("vocabulary",),
+    ("dead-ends",),
     ("dialects",),
     ("dialects", "list"),
     ("dialects", "show"),

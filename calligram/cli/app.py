@@ -11,6 +11,7 @@ from .. import __version__
 from .bench_command import bench_app
 from .check_command import check
 from .compile_command import compile_command
+from .dead_ends_command import dead_ends
 from .dialects_commands import dialects_app
 from .files import write_out
 from .parse_command import parse
@@ -32,6 +33,7 @@ app.command("check")(check)
 app.command("parse")(parse)
 app.command("report")(report)
 app.command("vocabulary")(vocabulary)
+app.command("dead-ends")(dead_ends)
 app.add_typer(dialects_app, name="dialects")
 app.add_typer(bench_app, name="bench")
 

@@ -23,7 +23,7 @@ class ExitCode(IntEnum):
 MEANING = {
     ExitCode.OK: "Done; the text was accepted, nothing was found.",
     ExitCode.REFUSED: "`check` refused the text, `parse` met problems or a cut-off text, "
-    "`dialects lint` found errors.",
+    "`dialects lint` found errors, `dead-ends` found some or could not tell.",
     ExitCode.INPUT: "Wrong usage, or input that cannot be read: no such file, not UTF-8, not JSON, "
     "a broken spec, broken tool definitions, a vocabulary's file that is none.",
     ExitCode.CANNOT_COMPILE: "The input was read, but no exact grammar can be made of it: an "

@@ -47,7 +47,7 @@ class MembersPlan:
 
     def may_end(self, state: State) -> bool:
         """May the object end here?"""
-        if self._owed(state) or state[2] < self.node.min_count:
+        if self.owed(state) or state[2] < self.node.min_count:
             return False
         return not self._all_met or self._with_absent(state) == self._all_met
 
@@ -65,7 +65,7 @@ class MembersPlan:
         else:
             yield from (i for i in range(len(self.node.keys)) if not keys >> i & 1)
 
-    def _owed(self, state: State) -> int:
+    def owed(self, state: State) -> int:
         """How many required keys are still to come."""
         if self._ordered:
             return self._required_from[state[0]]
@@ -92,7 +92,7 @@ class MembersPlan:
     def feasible(self, state: State, left: int | None = None) -> bool:
         """Can the object still end well from here, with at most `left` open members?"""
         node = self.node
-        if node.max_count is not None and state[2] + self._owed(state) > node.max_count:
+        if node.max_count is not None and state[2] + self.owed(state) > node.max_count:
             return False
         if state[2] < node.min_count:
             room = self._room(state, left)

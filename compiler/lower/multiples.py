@@ -114,6 +114,29 @@ class _Multiples(Sequence[Row]):
         """The most counts from a state: no character counts."""
         return 0
 
+    def fewest(self, state: int) -> int:
+        """The fewest characters from a state to the end of a multiple, which follows somewhere."""
+        level, seen = [state], {state}
+        best: int | None = None
+        depth = 0
+        while level and (best is None or depth < best):
+            following: list[int] = []
+            for here in level:
+                q, rest = divmod(here, self.factor)
+                chain = self._chain(q)
+                digits: int | None = 0 if rest == 0 and q in self.spelled.accepting else None
+                if digits is None and chain is not None:
+                    digits = self._digits(chain, rest)
+                if digits is not None:
+                    best = depth + digits if best is None else min(best, depth + digits)
+                elif chain is None:
+                    following += [t for _, t in self._steps(here) if t not in seen]
+                    seen.update(following)
+            level = following
+            depth += 1
+        assert best is not None, "every place that is walked to leads to a multiple"
+        return best
+
     def _search(self, state: int) -> bool:
         todo, seen = [state], {state}
         for here in todo:
@@ -132,13 +155,17 @@ class _Multiples(Sequence[Row]):
 
     def _follows(self, chain: tuple[int, ...], rest: int) -> bool:
         """Whether any digits, so many that one of the chain's states accepts, make a multiple."""
+        return self._digits(chain, rest) is not None
+
+    def _digits(self, chain: tuple[int, ...], rest: int) -> int | None:
+        """How many digits do it at least; None if none do."""
         power = 1
         for digits, q in enumerate(chain):
             if q in self.spelled.accepting:
                 if digits >= self._enough or -rest * power % self.factor < power:
-                    return True
+                    return digits
             power *= 10
-        return False
+        return None
 
     def _chain(self, q: int) -> tuple[int, ...] | None:
         """The states after any 0, 1, 2... digits, as far as it matters how many; None where it

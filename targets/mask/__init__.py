@@ -6,7 +6,7 @@ matcher for each sequence. ``automaton.save`` writes it to a file, ``load`` read
 
 from ...compiler.compiled import CompiledGrammar
 from ...compiler.vocabulary.vocabulary import Vocabulary
-from . import dead_ends
+from . import lacking, stuck
 from .automaton import MaskAutomaton
 from .bitmask import (
     allocate_token_bitmask,
@@ -18,8 +18,11 @@ from .explore import SampleCoverage
 from .loaded import LoadedAutomaton, load
 from .matcher import Matcher, fill_next_token_bitmask_batch
 from .save import SaveBudget, SaveReport
+from .stuck import DeadEnd, DeadEnds
 
 __all__ = [
+    "DeadEnd",
+    "DeadEnds",
     "LoadedAutomaton",
     "MaskAutomaton",
     "Matcher",
@@ -29,6 +32,7 @@ __all__ = [
     "allocate_token_bitmask",
     "apply_token_bitmask_inplace",
     "compile",
+    "dead_ends",
     "fill_next_token_bitmask_batch",
     "get_bitmask_shape",
     "lacking_bytes",
@@ -55,4 +59,17 @@ def lacking_bytes(grammar: CompiledGrammar, vocabulary: Vocabulary) -> list[int]
     If there are none, no place that the grammar leads to is a dead end in this vocabulary: some
     token always goes on. Builds every rule of the grammar, so it is no part of compiling.
     """
-    return dead_ends.lacking_bytes(grammar.enforced, vocabulary)
+    return lacking.lacking_bytes(grammar.enforced, vocabulary)
+
+
+def dead_ends(
+    grammar: CompiledGrammar, vocabulary: Vocabulary, *, limit: int = stuck.LIMIT
+) -> DeadEnds:
+    """The places that tokens lead to and from which no tokens lead to the end.
+
+    If no byte is lacking (:func:`lacking_bytes`) there are none, and nothing is looked at.
+    Otherwise all the places that tokens lead to are, up to `limit`: what is found is a dead end
+    for sure, and `decided` says whether all were looked at. Builds every rule of the grammar, so
+    it is no part of compiling.
+    """
+    return stuck.find_dead_ends(grammar.enforced, vocabulary, limit)

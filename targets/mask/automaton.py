@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ...compiler.automaton.core import TOKEN_BASE, Core
 from ...compiler.automaton.fronts import Fronts
+from ...compiler.automaton.machine_distance import FAR
 from ...compiler.automaton.machine_loops import ByteSet
 from ...compiler.errors import LimitExceeded
 from ...compiler.grammar import Grammar
@@ -24,6 +25,7 @@ from ...compiler.recipe import Recipe
 from ...compiler.vocabulary.vocabulary import Vocabulary
 from .advance import advance
 from .bitmask import allow
+from .budget import Ends, no_end
 from .distinct import MemoryRows
 from .free_text import FreeTokens
 from .matcher import Matcher
@@ -72,6 +74,7 @@ class MaskAutomaton:
         self.known_rows: dict[int, NDArray[np.int32]] = {}
         self._cell_rows: dict[int, Row] = {}
         self._row_bytes = 0
+        self._distances: Ends | None = None
         self.all_row = vocabulary.all_row
         self._end_row = np.zeros(vocabulary.words, dtype=np.uint32)
         allow(self._end_row, vocabulary.eos_ids)
@@ -238,10 +241,6 @@ class MaskAutomaton:
         suspects = self._walker.suspects(cell)
         return row if suspects is None else self._memory.corrected(cell, row, suspects)
 
-    def cells(self, state: int) -> tuple[int, ...]:
-        """The continuations of a state."""
-        return self._configs[state]
-
     # Transitions ------------------------------------------------------------------------------
 
     def accept(self, state: int, token: int) -> int:
@@ -287,6 +286,8 @@ class MaskAutomaton:
 
     def reads(self, cell: int, token: int) -> bool:
         """Can a token be read from one continuation?"""
+        if token in self._eos and self.fronts.ends(cell):
+            return True
         return bool(self._step((cell,), token))
 
     def may_end(self, state: int) -> bool:
@@ -323,9 +324,42 @@ class MaskAutomaton:
                 cells = self.core.step(cells, byte)
         return bytes(out)
 
+    # Distances --------------------------------------------------------------------------------
+
+    def cells(self, state: int) -> tuple[int, ...]:
+        """The continuations of a state; none of ENDED."""
+        return () if state == ENDED else self._configs[state]
+
+    def ends(self) -> Ends:
+        """The distances of the states, and the masks within budgets; under the lock."""
+        if self._distances is None:
+            self._distances = Ends(self, self._walker)
+        return self._distances
+
+    def row_within(self, state: int, budget: int) -> NDArray[np.int32]:
+        """The packed mask of a state with `budget` tokens left, see :class:`~.budget.Ends`."""
+        with self._lock:
+            return self.ends().row(state, budget)
+
+    def bytes_to_end(self, state: int) -> int:
+        """Bytes of a shortest rest of the text."""
+        with self._lock:
+            return _known(self.ends().bytes(state))
+
+    def tokens_to_end(self, state: int) -> int:
+        """Tokens that suffice to the end, an end token included."""
+        with self._lock:
+            return _known(self.ends().tokens(state))
+
     def _firsts(self, cells: tuple[int, ...]) -> ByteSet:
         """The bytes of ordinary text that may come next."""
         found = 0
         for cell in cells:
             found |= self.fronts.firsts(cell)
         return found
+
+
+def _known(distance: int) -> int:
+    if distance >= FAR:
+        raise no_end()
+    return distance

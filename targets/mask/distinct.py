@@ -39,11 +39,11 @@ class MemoryRows:
         self._passed_on: dict[int, tuple[int, ...]] = {}
         self._extras: dict[tuple[int, int], tuple[Row, Row, list[int]]] = {}
 
-    def along(self, node: Node, cell: int) -> list[int]:
+    def doubtful(self, node: Node, cell: int) -> list[int]:
         """The tokens below a node that may be wrong if the text of `cell` is forgotten there."""
         found: list[int] = []
         for rest in self._automaton.core.remembering.rests(cell):
-            _along(self._automaton.vocabulary.forest, node, rest, found)
+            along(self._automaton.vocabulary.forest, node, rest, found)
         return found
 
     def inside_row(self, cell: int) -> Row:
@@ -52,7 +52,7 @@ class MemoryRows:
         remembering = automaton.core.remembering
         forgotten = remembering.forget(cell)
         base = automaton.cell_row(forgotten)
-        suspects = [*self._passed_on.get(forgotten, ()), *self.along(ROOT, cell)]
+        suspects = [*self._passed_on.get(forgotten, ()), *self.doubtful(ROOT, cell)]
         return self._settle(cell, base, suspects)
 
     def corrected(self, cell: int, row: Row, suspects: tuple[int, ...]) -> Row:
@@ -101,7 +101,7 @@ def _has(row: Row, token: int) -> bool:
     return bool(int(row[token >> 5]) >> (token & 31) & 1)
 
 
-def _along(forest: Forest, node: Node, rest: Word, found: list[int]) -> None:
+def along(forest: Forest, node: Node, rest: Word, found: list[int]) -> None:
     """Add the tokens below a node that are a beginning of `rest`, or begin with it."""
     for at, symbol in enumerate(map(ord, rest)):
         if symbol >= TOKEN_BASE:

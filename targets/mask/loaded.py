@@ -14,6 +14,7 @@ from typing import Any, Final
 from ...compiler.compiled import CompiledGrammar
 from ...compiler.errors import AutomatonError
 from ...compiler.origin import Origin
+from ...compiler.owners import back_to
 from ...compiler.pipeline import compile_recipe
 from ...compiler.recipe import Recipe
 from ...compiler.vocabulary.vocabulary import Vocabulary
@@ -247,7 +248,7 @@ class _Configs(list[tuple[int, ...]]):
 
     def __init__(self, automaton: LoadedAutomaton, count: int) -> None:
         super().__init__([_UNREAD] * count)
-        self._automaton = automaton
+        self._automaton = back_to(automaton)
         super().__setitem__(DEAD, ())
 
     def __getitem__(self, state: Any) -> Any:

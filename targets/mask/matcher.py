@@ -39,7 +39,9 @@ class Matcher:
 
     # Masks ------------------------------------------------------------------------------------
 
-    def fill_next_token_bitmask(self, bitmask: Any, index: int = 0) -> bool:
+    def fill_next_token_bitmask(
+        self, bitmask: Any, index: int = 0, *, budget: int | None = None
+    ) -> bool:
         """Write the mask of the allowed tokens.
 
         Args:
@@ -47,6 +49,9 @@ class Matcher:
                 tensor; bit i of word w is token 32 * w + i, 1 = allowed. Words beyond the
                 vocabulary become 0: an id without a token is never allowed.
             index: the row to write, if there are several.
+            budget: how many tokens may still be taken, an end token included: only those that
+                leave enough to come to the end are allowed. With less than `tokens_to_end` only
+                those on the shortest way known. None: no limit.
 
         Returns:
             False if every token but padding is allowed, so that there is nothing to apply; the mask
@@ -54,10 +59,15 @@ class Matcher:
 
         Raises:
             ValueError: the mask has fewer words than the vocabulary.
+            VocabularyError: there is a budget, and no way to the end is known in this vocabulary.
         """
         if type(bitmask) is not np.ndarray:
             bitmask = as_numpy(bitmask)
-        row = self._write(self._state, bitmask if bitmask.ndim == 1 else bitmask[index])
+        out = bitmask if bitmask.ndim == 1 else bitmask[index]
+        if budget is None:
+            return self._write(self._state, out) is not self._all
+        row = self._automaton.row_within(self._state, budget)
+        _copy(row, out)
         return row is not self._all
 
     def _write(self, state: int, out: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -68,31 +78,60 @@ class Matcher:
         if out.shape[0] == words:
             out[:] = row
         else:
-            out[:words] = row
-            out[words:] = 0
+            _copy(row, out)
         return row
 
-    def mask_row(self) -> NDArray[np.int32]:
-        """The mask as a view of the shared row: int32[ceil(V / 32)], not to be written to."""
+    def mask_row(self, budget: int | None = None) -> NDArray[np.int32]:
+        """The mask as a view of the shared row: int32[ceil(V / 32)], not to be written to.
+
+        Args:
+            budget: as in `fill_next_token_bitmask`, and so what it raises.
+        """
+        if budget is not None:
+            return self._automaton.row_within(self._state, budget)
         row = self._rows.get(self._state)
         return self._automaton.row(self._state) if row is None else row
 
-    def mask_logits(self, logits: Any) -> None:
+    def mask_logits(self, logits: Any, *, budget: int | None = None) -> None:
         """Set the logits of tokens that are not allowed to minus infinity, in place.
 
         Args:
             logits: float[V'] or float[B, V'] (every row alike), numpy or torch, any floating
                 type; logits beyond the vocabulary are masked too.
+            budget: as in `fill_next_token_bitmask`, and so what it raises.
 
         Raises:
             TypeError: not an array of floating point numbers.
         """
-        apply_token_bitmask_inplace(logits, self.mask_row())
+        apply_token_bitmask_inplace(logits, self.mask_row(budget))
 
-    def allowed_tokens(self) -> list[int]:
+    def allowed_tokens(self, budget: int | None = None) -> list[int]:
         """The ids that are allowed, ascending; for people and tests."""
-        bits = np.unpackbits(self.mask_row().view(np.uint8), bitorder="little")
+        bits = np.unpackbits(self.mask_row(budget).view(np.uint8), bitorder="little")
         return [int(i) for i in np.flatnonzero(bits)]
+
+    # The way to the end -----------------------------------------------------------------------
+
+    def bytes_to_end(self) -> int:
+        """The fewest bytes that make the text whole; special tokens count with their text.
+
+        Where items or keys must differ from others there may be a shorter way than the one found.
+
+        Raises:
+            VocabularyError: no way is known.
+        """
+        return self._automaton.bytes_to_end(self._state)
+
+    def tokens_to_end(self) -> int:
+        """How many tokens are surely enough to make the text whole, with an end token if the
+        vocabulary has one; 0 after an end token.
+
+        These are the fewest that spell one shortest text, so that a longer text may take fewer.
+
+        Raises:
+            VocabularyError: no way is known in this vocabulary.
+        """
+        return self._automaton.tokens_to_end(self._state)
 
     # The text so far --------------------------------------------------------------------------
 
@@ -262,16 +301,26 @@ class Matcher:
 
 
 def fill_next_token_bitmask_batch(
-    matchers: Sequence[Matcher], bitmask: Any, indices: Sequence[int] | None = None
+    matchers: Sequence[Matcher],
+    bitmask: Any,
+    indices: Sequence[int] | None = None,
+    *,
+    budgets: Sequence[int | None] | None = None,
 ) -> None:
     """Write the masks of many matchers into int32[B, W].
 
     Args:
         indices: the row of each matcher; row i for matcher i unless given.
+        budgets: the budget of each matcher, None for no limit; see
+            `Matcher.fill_next_token_bitmask`.
 
     Raises:
-        ValueError: not one index for each matcher.
+        ValueError: not one index, or not one budget, for each matcher.
+        VocabularyError: there is a budget, and no way to the end is known in this vocabulary.
     """
+    if budgets is not None:
+        _fill_within(matchers, bitmask, indices, budgets)
+        return
     rows = range(len(matchers)) if indices is None else indices
     bitmask = as_numpy(bitmask)
     if indices is None and matchers and bitmask.flags.c_contiguous:
@@ -283,3 +332,21 @@ def fill_next_token_bitmask_batch(
                 return
     for index, matcher in zip(rows, matchers, strict=True):
         matcher.fill_next_token_bitmask(bitmask, index)
+
+
+def _fill_within(
+    matchers: Sequence[Matcher],
+    bitmask: Any,
+    indices: Sequence[int] | None,
+    budgets: Sequence[int | None],
+) -> None:
+    rows = range(len(matchers)) if indices is None else indices
+    for index, matcher, budget in zip(rows, matchers, budgets, strict=True):
+        matcher.fill_next_token_bitmask(bitmask, index, budget=budget)
+
+
+def _copy(row: NDArray[np.int32], out: NDArray[np.int32]) -> None:
+    """Write a row; words beyond it become 0."""
+    words = row.shape[0]
+    out[:words] = row
+    out[words:] = 0

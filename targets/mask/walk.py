@@ -173,7 +173,7 @@ class Walker:
             return False
         other = (node, remembering.forget(cell))
         self._found[node, cell] = self._walk(*other)
-        told = dict.fromkeys(self._memory.along(node, cell))
+        told = dict.fromkeys(self._memory.doubtful(node, cell))
         told.update(dict.fromkeys(self._suspects.get(other, ())))
         self._suspects[node, cell] = tuple(told)
         return True

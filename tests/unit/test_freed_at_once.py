@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -116,6 +117,9 @@ def test_where_it_was_used_in_every_way() -> None:
         stream.feed(text[30:])
         assert stream.close().calls
         automaton = some_masks(grammar)
+        matcher = automaton.matcher()
+        assert matcher.tokens_to_end() > 0
+        assert matcher.mask_row(budget=matcher.tokens_to_end()).any()
         # All rules built, or none: it makes no difference.
         assert mask.lacking_bytes(grammar, VOCABULARY) == []
         return watched(grammar, reader, stream, automaton, grammar.recogniser.core)
@@ -145,3 +149,21 @@ def test_a_matcher_keeps_what_it_needs() -> None:
     text = b'["a", "b"'
     assert all(map(matcher.accept_token, text))
     assert ord("]") in matcher.allowed_tokens()
+
+
+def test_what_was_loaded_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "tools.cgm"
+    known = calligram.compile_tools(TOOLS, "hermes-json")
+    budget = mask.SaveBudget(states=20)
+    mask.compile(known, VOCABULARY).save(path, budget=budget)
+
+    def use() -> list[weakref.ref[Any]]:
+        automaton = mask.load(path, VOCABULARY)
+        automaton.prepare()
+        matcher = automaton.matcher()
+        while not matcher.is_terminated() and matcher.accept_token(matcher.allowed_tokens()[0]):
+            pass
+        return watched(automaton, automaton.core)
+
+    for gone in use():
+        assert gone() is None

@@ -39,6 +39,21 @@ def lacking_bytes(grammar: Grammar, vocabulary: Vocabulary) -> list[int]:
     return sorted(missing & needed_bytes(grammar, frozenset(vocabulary.specials)))
 
 
+def named_tokens(grammar: Grammar) -> list[Token]:
+    """The markers that the grammar's rules name, each once, in order of first use."""
+    found: dict[Token, None] = {}
+    todo: list[Expr] = [
+        grammar.start,
+        *(expr for _, expr in grammar.rules.reachable(grammar.start)),
+    ]
+    while todo:
+        expr = todo.pop()
+        if isinstance(expr, Token):
+            found[expr] = None
+        todo += children(expr)
+    return list(found)
+
+
 def needed_bytes(grammar: Grammar, specials: frozenset[str] = frozenset()) -> set[int]:
     """The bytes that the grammar's texts can hold, but for special tokens read by their ids."""
     found: set[int] = set()
