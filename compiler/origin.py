@@ -17,7 +17,8 @@ Severity = Literal["error", "warning", "note"]
 
 def escape_pointer(token: str | int) -> str:
     """One reference token of a JSON pointer, escaped as RFC 6901 section 3 says."""
-    return str(token).replace("~", "~0").replace("/", "~1")
+    text = str(token)
+    return text.replace("~", "~0").replace("/", "~1") if "~" in text or "/" in text else text
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,11 +88,14 @@ def plain(escape: Escape, quote: str) -> Ranges:
     return tuple(out)
 
 
+@lru_cache(maxsize=64)
+def _translation(escape: Escape, quote: str) -> dict[int, str]:
+    return {ord(c): spelled for c, spelled in escapes(escape, quote).items() if c}
+
+
 def escaped(text: str, escape: Escape, quote: str, *, ascii_only: bool = False) -> str:
     """`text` in its canonical spelling; with `ascii_only`, all non-ASCII as JSON escapes."""
-    table = escapes(escape, quote)
-    if table:
-        text = "".join(table.get(c, c) for c in text)
+    text = text.translate(_translation(escape, quote))
     if ascii_only and escape == "json" and not text.isascii():
         units = []
         for char in text:
