@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from .compiler.compiled import CompiledGrammar
 from .compiler.errors import (
+    ArtefactError,
     CalligramError,
     GrammarError,
     LimitExceeded,
@@ -31,6 +32,7 @@ from .compiler.vocabulary.vocabulary import Vocabulary
 __version__ = "0.1.0"
 
 __all__ = [
+    "ArtefactError",
     "Bounds",
     "CalligramError",
     "CompiledGrammar",

@@ -166,6 +166,14 @@ VOCABULARIES: Final[Codes] = {
     "vocabulary-unreadable": "A vocabulary's file cannot be opened or read.",
 }
 
+ARTEFACTS: Final[Codes] = {
+    "table-format": "A file is no token table, is cut off or was altered.",
+    "table-unreadable": "A token table's file cannot be opened or read.",
+    "table-unwritable": "A token table's file cannot be written; what was there is unchanged.",
+    "table-version": "A token table of a version that this calligram does not read.",
+    "table-vocabulary": "A token table was made for another vocabulary.",
+}
+
 CODES: Final[Mapping[str, Codes]] = {
     "Command line and demo": INPUT,
     "Dialect specs": SPECS,
@@ -175,5 +183,6 @@ CODES: Final[Mapping[str, Codes]] = {
     "Grammars, targets, rendering": GRAMMARS,
     "Parsing": PARSING,
     "Vocabularies": VOCABULARIES,
+    "Saved artefacts": ARTEFACTS,
 }
 """Codes with their meanings, by what they are about."""
