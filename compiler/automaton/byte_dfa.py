@@ -89,9 +89,10 @@ def minimal(moves: Moves) -> ByteDfa:
     table = number[moves.table[kept]]
     accepting = moves.accepting[kept]
     blocks = _refined(table, accepting)
-    first = np.unique(blocks, return_index=True)[1]
-    quotient = np.append(blocks, -1).astype(np.int32)[table[first]]
-    return _numbered(quotient, accepting[first], moves.columns, int(blocks[0]))
+    _, first, number = np.unique(blocks, return_index=True, return_inverse=True)
+    quotient = np.append(number.ravel(), -1).astype(np.int32)[table[first]]
+    # The start is the first state that is left, since acceptance is reached from it.
+    return _numbered(quotient, accepting[first], moves.columns, int(number.ravel()[0]))
 
 
 def _sources(table: Ints) -> tuple[Ints, NDArray[np.int64]]:
@@ -172,18 +173,7 @@ def _groups(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int6
 def _numbered(
     table: Ints, accepting: Flags, columns: tuple[tuple[int, ...], ...], start: int
 ) -> ByteDfa:
-    """States numbered breadth first; columns that have become equal joined."""
-    joined: dict[bytes, list[int]] = {}
-    shown = []
-    turned = np.ascontiguousarray(table.T)
-    for at, symbols in enumerate(columns):
-        key = turned[at].tobytes()
-        if key not in joined and (turned[at] >= 0).any():
-            joined[key] = []
-            shown.append(at)
-        if key in joined:
-            joined[key] += symbols
-    table = table[:, shown]
+    """The states that are reached, numbered breadth first; columns that are equal are joined."""
     order = np.full(len(table), -1, dtype=np.int32)
     order[start] = 0
     level = np.array([start])
@@ -199,8 +189,19 @@ def _numbered(
         count += len(level)
         known.append(level)
     places = np.concatenate(known)
+    table = np.append(order, np.int32(-1))[table[places]]
+    joined: dict[bytes, list[int]] = {}
+    shown = []
+    turned = np.ascontiguousarray(table.T)
+    for at, symbols in enumerate(columns):
+        key = turned[at].tobytes()
+        if key not in joined and (turned[at] >= 0).any():
+            joined[key] = []
+            shown.append(at)
+        if key in joined:
+            joined[key] += symbols
     return ByteDfa(
-        np.append(order, np.int32(-1))[table[places]],
+        np.ascontiguousarray(table[:, shown]),
         tuple(tuple(sorted(symbols)) for symbols in joined.values()),
         accepting[places],
     )

@@ -25,10 +25,16 @@ Span = tuple[int, int, int]
 """Symbols ``low..high`` lead to a state."""
 
 
+Place = tuple[int, int | None]
+"""A text or an object, by the number of its expression, and the number of the object's key."""
+
+
 class Share(NamedTuple):
-    """How many of the states are inside one part of the grammar."""
+    """How many of the states are inside one part of the grammar: a text, an object, or the value
+    of the object's declared key `key`."""
 
     origin: Origin
+    key: str | None
     what: str
     states: int
 
@@ -66,7 +72,7 @@ def determinise(grammar: Grammar, specials: Mapping[str, int], max_states: int) 
     """
     markers: tuple[Token, ...] = grammar.markers
     core = Core(grammar.rules, specials=specials, markers=markers)
-    start = (core.continuation(grammar.start),)
+    start: tuple[int, ...] = (core.continuation(grammar.start),)
     numbers = {start: 0}
     queue = [start]
     rows: list[list[Span]] = []
@@ -137,35 +143,50 @@ def _moves(rows: list[list[Span]], accepting: list[bool]) -> Moves:
 
 def _largest(core: Core, configurations: list[tuple[int, ...]]) -> Share | None:
     """The part of the grammar that most configurations are inside of, the first in a tie."""
-    counts: dict[int, int] = {}
-    places: dict[int, int | None] = {0: None}
+    counts: dict[Place, int] = {}
+    places: dict[int, Place | None] = {0: None}
     for cells in configurations:
-        inside = {_place(core, cell, places) for cell in cells} - {None}
-        for index in inside:
-            assert index is not None
-            counts[index] = counts.get(index, 0) + 1
+        for place in {_place(core, cell, places) for cell in cells}:
+            if place is not None:
+                counts[place] = counts.get(place, 0) + 1
     if not counts:
         return None
-    index = max(counts, key=lambda at: counts[at])
+    index, key = max(counts, key=lambda place: counts[place])
     node = core.exprs[index]
     assert isinstance(node, (Regular, Members))
-    what = node.what if isinstance(node, Regular) else "an object"
-    return Share(node.origin, what, counts[index])
+    if isinstance(node, Regular):
+        return Share(node.origin, None, node.what, counts[index, key])
+    name = None if key is None else node.keys[key].name
+    what = "an object" if name is None else f"`{name}`"
+    return Share(node.origin, name, what, counts[index, key])
 
 
-def _place(core: Core, cell: int, places: dict[int, int | None]) -> int | None:
-    """The innermost text or object that a continuation is inside of, by number."""
+def _place(core: Core, cell: int, places: dict[int, Place | None]) -> Place | None:
+    """The innermost text or object of a known place that a continuation is inside of."""
     way = []
     while cell not in places:
         head, tail = core.parts(cell)
-        if head[0] in (REGULAR, BUT, MEMBERS, MEMBER):
-            places[cell] = head[1]
+        if head[0] in (MEMBERS, MEMBER) or (head[0] in (REGULAR, BUT) and _placed(core, head[1])):
+            places[cell] = (head[1], None)
             break
         way.append(cell)
         cell = tail
+    found = places[cell]
+    if way and found is not None:
+        head, _ = core.parts(cell)
+        node = core.exprs[head[1]]
+        if head[0] == MEMBERS and isinstance(node, Members) and node.order == "schema":
+            key, opens, _, _ = head[2]
+            # In front of the next member is the value of the one before it.
+            found = (head[1], key - 1 if key and not opens else None)
     for passed in way:
-        places[passed] = places[cell]
-    return places[cell]
+        places[passed] = found
+    return found
+
+
+def _placed(core: Core, index: int) -> bool:
+    node = core.exprs[index]
+    return isinstance(node, Regular) and node.origin != Origin()
 
 
 __all__ = ["TOKEN_BASE", "Moves", "Share", "TooManyStates", "determinise"]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ...compiler.automaton.byte_dfa import ByteDfa
@@ -21,6 +22,7 @@ from .automaton import MAX_STATES, automaton
 from .build import MAX_BYTES, token_table
 from .files import load
 from .guide import Guide
+from .places import key_place
 from .regular import MAX_DEPTH, regular
 from .states import DEAD, ENDED, START
 from .table import TokenTable
@@ -77,7 +79,7 @@ def compile(
     cut, found = regular(grammar.enforced, max_depth)
     if progress is not None:
         progress(0.0)
-    made = automaton(cut, vocabulary.specials, max_states)
+    made = automaton(cut, vocabulary.specials, max_states, partial(key_place, grammar))
     header = _header(grammar, made, found)
     return token_table(made, vocabulary, header, max_bytes, progress)
 
@@ -93,7 +95,8 @@ def dfa(
     Raises:
         TargetError: as for :func:`compile`.
     """
-    return automaton(regular(grammar.enforced, max_depth)[0], {}, max_states)
+    cut, _ = regular(grammar.enforced, max_depth)
+    return automaton(cut, {}, max_states, partial(key_place, grammar))
 
 
 def regex(

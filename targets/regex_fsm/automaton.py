@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from ...compiler.automaton.byte_dfa import ByteDfa, minimal
@@ -21,10 +21,17 @@ HINT = (
 )
 
 
+Find = Callable[[Origin, str], Origin]
+"""The place of an object, and a declared key of it -> the key's place."""
+
+
 def automaton(
-    grammar: Grammar, specials: Mapping[str, int], max_states: int = MAX_STATES
+    grammar: Grammar, specials: Mapping[str, int], max_states: int, find: Find
 ) -> ByteDfa:
     """The minimal automaton of a grammar without recursion.
+
+    Args:
+        find: asked where a key comes from that takes too many states.
 
     Raises:
         TargetError: code ``unsupported-feature`` (states): more than `max_states`.
@@ -34,15 +41,16 @@ def automaton(
             return minimal(determinise(grammar, specials, max_states))
         except TooManyStates as error:
             share = error.share
-        raise _too_many(max_states, share)
+        raise _too_many(max_states, share, find)
 
 
-def _too_many(limit: int, share: Share | None) -> TargetError:
+def _too_many(limit: int, share: Share | None, find: Find) -> TargetError:
     message = f"states: the automaton has more than {limit:,} states"
     if share is None:
         return TargetError.at("unsupported-feature", message, Origin(), HINT)
     message += f", {share.states:,} of them inside {share.what}"
-    return TargetError.at("unsupported-feature", message, share.origin, HINT)
+    origin = share.origin if share.key is None else find(share.origin, share.key)
+    return TargetError.at("unsupported-feature", message, origin, HINT)
 
 
 @contextmanager

@@ -27,14 +27,16 @@ class Level(IntEnum):
 
 
 class Fragment(NamedTuple):
-    """A printed piece with its level and the depth of groups in it."""
+    """A printed piece with its level, the depth of groups in it, and whether it matches the empty
+    text."""
 
     text: str
     level: Level
     depth: int = 0
+    empty: bool = False
 
 
-EMPTY: Final = Fragment("", Level.SEQUENCE)
+EMPTY: Final = Fragment("", Level.SEQUENCE, 0, True)
 
 _META: Final = frozenset("\\.^$|?*+()[]{}")
 _IN_CLASS: Final = frozenset("\\]-[^&~|")
@@ -43,6 +45,8 @@ _NAMED: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 def literal(text: str) -> Fragment:
     """Exactly this text."""
+    if not text:
+        return EMPTY
     spelled = "".join([_escaped(c, _META) for c in text])
     return Fragment(spelled, Level.ATOM if len(text) == 1 else Level.SEQUENCE)
 
@@ -70,21 +74,30 @@ def sequence(items: Sequence[Fragment]) -> Fragment:
         return kept[0] if kept else EMPTY
     parts = [_grouped(item) if item.level is Level.CHOICE else item for item in kept]
     text = "".join([part.text for part in parts])
-    return Fragment(text, Level.SEQUENCE, max([part.depth for part in parts]))
+    empty = all([part.empty for part in parts])
+    return Fragment(text, Level.SEQUENCE, max([part.depth for part in parts]), empty)
 
 
 def choice(options: Sequence[Fragment]) -> Fragment:
-    """One of them; the empty text is written as an option that may be left out."""
-    texts = dict.fromkeys(option.text for option in options if option.text)
-    optional = any(not option.text for option in options)
-    if not texts:
+    """One of them; the empty text is written as an option that may be left out.
+
+    Engines that stop at the first option that matches (Rust's automata) would miss others behind
+    it: options that may be empty stand last, and options one of which begins another longest first.
+    """
+    kept = {option.text: option for option in options if option.text}
+    if not kept:
         return EMPTY
-    kept = [option for option in options if option.text]
-    if len(texts) == 1:
-        made = kept[0]
+    ordered = sorted(kept.values(), key=lambda option: option.empty)
+    if len(kept) == 1:
+        made = ordered[0]
     else:
-        made = Fragment("|".join(texts), Level.CHOICE, max([option.depth for option in kept]))
-    return repeat(made, 0, 1) if optional else made
+        texts = sorted(kept)
+        if any(b.startswith(a) for a, b in zip(texts, texts[1:], strict=False)):
+            ordered.sort(key=lambda option: (option.empty, -len(option.text)))
+        depth = max([option.depth for option in ordered])
+        text = "|".join([option.text for option in ordered])
+        made = Fragment(text, Level.CHOICE, depth, ordered[-1].empty)
+    return repeat(made, 0, 1) if len(kept) < len({option.text for option in options}) else made
 
 
 def repeat(item: Fragment, low: int, high: int | None) -> Fragment:
@@ -96,7 +109,7 @@ def repeat(item: Fragment, low: int, high: int | None) -> Fragment:
     atom = item if item.level is Level.ATOM else _grouped(item)
     text = atom.text + _count_of(low, high)
     # What is repeated may not be repeated again without a group.
-    return Fragment(text, Level.SEQUENCE, atom.depth)
+    return Fragment(text, Level.SEQUENCE, atom.depth, item.empty or not low)
 
 
 def _count_of(low: int, high: int | None) -> str:
@@ -116,7 +129,7 @@ def _count_of(low: int, high: int | None) -> str:
 
 
 def _grouped(item: Fragment) -> Fragment:
-    return Fragment(f"(?:{item.text})", Level.ATOM, item.depth + 1)
+    return Fragment(f"(?:{item.text})", Level.ATOM, item.depth + 1, item.empty)
 
 
 def _escaped(character: str, special: frozenset[str]) -> str:

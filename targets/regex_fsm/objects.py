@@ -24,7 +24,7 @@ def is_plain(node: Members) -> bool:
         (node.order == "schema" or len(node.keys) + bool(node.open) <= 1)
         and not node.conditions
         and not counted
-        and node.min_count <= max(required, 1)
+        and node.min_count <= max(required, 1 if most is None or most > 0 else 0)
     )
 
 

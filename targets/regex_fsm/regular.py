@@ -1,4 +1,4 @@
-"""Is a grammar regular? What stands in the way is refused, recursion is cut where that is allowed."""
+"""Is a grammar regular? What stands in the way is refused, recursion is cut where it may be."""
 
 from __future__ import annotations
 

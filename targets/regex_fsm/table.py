@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from .guide import Guide
     from .tensors import TensorTable
 
-Numbers = NDArray[np.int16] | NDArray[np.int32]
+Numbers = NDArray[Any]
+"""int16 or int32."""
 
 MAX_ROW_BYTES: Final = 512 * 2**20
 """Bytes of masks kept by one table; beyond, they are forgotten and made anew."""
@@ -67,8 +68,8 @@ class TokenTable:
         self.header = dict(header)
         for array in (table, class_of, accepting):
             array.flags.writeable = False
-        self._next = memoryview(table)
-        self._class_of = memoryview(class_of)
+        self._next = table.data
+        self._class_of = class_of.data
         self._accepting: list[bool] = accepting.tolist()
         self._lock = threading.Lock()
         self._forget()
@@ -115,7 +116,8 @@ class TokenTable:
         known = (tokens >= 0) & (tokens < len(self.class_of))
         classes = self.class_of[np.where(known, tokens, 0)]
         found = self.next[self._checked(states), np.where(known, classes, 0)]
-        return found.astype(np.int64)
+        behind: NDArray[np.int64] = found.astype(np.int64)
+        return behind
 
     def walk(self, tokens: Sequence[int], state: int = START) -> int:
         """The state after several tokens."""
@@ -149,9 +151,8 @@ class TokenTable:
         if found is None:
             with self._lock:
                 number = self._row(state)
-                found = self._rows[number]
+                found = self._shown[state] = self._rows[number]
                 found.flags.writeable = False
-                self._shown[state] = found
         return found
 
     def fill_bitmask(self, state: int, bitmask: NDArray[np.int32], index: int = 0) -> None:

@@ -6,6 +6,7 @@ leads to DEAD, which allows nothing. torch is imported when tensors are asked fo
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .states import DEAD, START
@@ -22,9 +23,7 @@ class TensorTable:
     """
 
     def __init__(self, table: TokenTable, device: Any = None) -> None:
-        import torch
-
-        self._torch = torch
+        torch = self._torch = import_module("torch")
         # Copies: the table's arrays cannot be written to, which tensors do not know.
         self.next = torch.tensor(table.next, device=device)
         self.class_of = torch.tensor(table.class_of, device=device).long()

@@ -57,7 +57,7 @@ class _Speller:
         self.grammar = grammar
         self.most = most
         self.maker = RuleMaker(grammar.rules)
-        self.rules: dict[str, Fragment] = {}
+        self.rules: dict[str, Expr] = {}
         self.machines: dict[tuple[int, int, int | None], tuple[Regular, Fragment]] = {}
         self.expanded: dict[int, tuple[Members, Expr]] = {}
 
@@ -66,6 +66,7 @@ class _Speller:
         done: dict[int, Fragment] = {}
         kept: list[Expr] = []  # so that identities stay their own
         stack = [start]
+        active: set[int] = set()
         while stack:
             node = stack[-1]
             if id(node) in done:
@@ -74,8 +75,11 @@ class _Speller:
             inside = self._inside(node)
             waiting = [kid for kid in inside if id(kid) not in done]
             if waiting:
+                active.add(id(node))
+                assert not any(id(kid) in active for kid in waiting), "recursion was cut before"
                 stack += waiting[::-1]
                 continue
+            active.discard(id(node))
             found = self._fragment(node, [done[id(kid)] for kid in inside])
             done[id(node)] = self._checked(found, node)
             kept.append(node)
@@ -85,8 +89,7 @@ class _Speller:
     def _inside(self, node: Expr) -> tuple[Expr, ...]:
         match node:
             case RuleRef(name):
-                made = self.maker.made
-                return (made[name] if name in made else self.grammar.rules[name],)
+                return (self._rule(name),)
             case Members() if is_plain(node):
                 return (*(key.body for key in node.keys), node.separator, *node.open)
             case Members():
@@ -95,6 +98,15 @@ class _Speller:
                 return (self.expanded[id(node)][1],)
             case _:
                 return children(node)
+
+    def _rule(self, name: str) -> Expr:
+        """A rule's body. Those that an expansion made may lead back to themselves at their end,
+        where members repeat."""
+        if name not in self.maker.made:
+            return self.grammar.rules[name]
+        if name not in self.rules:
+            self.rules[name] = unrolled(self.maker.made[name], name)
+        return self.rules[name]
 
     def _fragment(self, node: Expr, inside: list[Fragment]) -> Fragment:
         match node:
@@ -137,6 +149,28 @@ class _Speller:
         if found.depth > MAX_GROUPS:
             raise _refused("nesting", f"it has groups more than {MAX_GROUPS} deep", origin)
         return found
+
+
+def unrolled(body: Expr, name: str) -> Expr:
+    """A rule that refers to itself at the end of its options, as a repeat: ``a name | b`` is
+    ``a* b``."""
+    again: list[Expr] = []
+    ways: list[Expr] = []
+    todo: list[tuple[tuple[Expr, ...], Expr]] = [((), body)]
+    while todo:
+        before, last = todo.pop()
+        match last:
+            case RuleRef(other) if other == name:
+                again.append(Sequence(before))
+            case Choice(options):
+                todo += [(before, option) for option in reversed(options)]
+            case Sequence(items) if items:
+                todo.append(((*before, *items[:-1]), items[-1]))
+            case _:
+                ways.append(Sequence((*before, last)))
+    if not again:
+        return body
+    return Sequence((Repeat(Choice(tuple(again)), 0, None), Choice(tuple(ways))))
 
 
 def _refused(feature: str, what: str, origin: Origin) -> TargetError:
