@@ -33,7 +33,7 @@ from ...compiler.errors import ArtefactError
 from ...compiler.origin import Origin
 from ...compiler.replace_file import replace_file
 from ...compiler.vocabulary.vocabulary import Vocabulary
-from .states import START
+from .states import DEAD, START
 from .table import TokenTable
 
 FORMAT: Final = "calligram token table"
@@ -185,14 +185,15 @@ def _unpacked(
         raise _Broken("its sizes are out of bounds")
     if arrays["class_of"].shape != (len(vocabulary),) or len(states) != len(targets):
         raise _Broken("its sizes do not fit")
-    for name, limit in (
-        ("class_of", count), ("states", size), ("targets", size), ("accepting", size),
-        ("sizes", size + 1),
+    # Nothing leads on from DEAD, and nothing is kept that leads to it.
+    for name, low, limit in (
+        ("class_of", 0, count), ("states", DEAD + 1, size), ("targets", DEAD + 1, size),
+        ("accepting", DEAD + 1, size), ("sizes", 0, size),
     ):  # fmt: skip
         array = arrays[name]
-        if array.ndim != 1 or (array.size and not 0 <= array.min() <= array.max() < limit):
+        if array.size and not low <= array.min() <= array.max() < limit:
             raise _Broken(f"its {name} are out of bounds")
-    if int(sizes.sum()) != len(states):
+    if int(sizes.sum()) != len(states) or sizes[0]:
         raise _Broken("its sizes do not fit")
     native = kind.newbyteorder("=")
     table = np.zeros((size, count), dtype=native)

@@ -28,7 +28,7 @@ class Guide:
         max_rollback: steps that can be taken back at most.
     """
 
-    __slots__ = ("_before", "_state", "_table")
+    __slots__ = ("_before", "_most", "_state", "_table")
 
     def __init__(self, table: TokenTable, max_rollback: int = 32) -> None:
         if not isinstance(table, TokenTable):
@@ -37,6 +37,7 @@ class Guide:
             raise OverflowError("can't convert negative int to unsigned")
         self._table = table
         self._state = START
+        self._most = max_rollback
         self._before: deque[int] = deque(maxlen=max_rollback)
 
     def get_state(self) -> int:
@@ -98,7 +99,7 @@ class Guide:
         if steps > len(self._before):
             raise ValueError(
                 f"Cannot roll back {steps} step(s): only {len(self._before)} states stored "
-                f"(max_rollback = {self._before.maxlen}). You must advance through at least "
+                f"(max_rollback = {self._most}). You must advance through at least "
                 f"{steps} state(s) before rolling back {steps} step(s)."
             )
         for _ in range(steps):
@@ -145,7 +146,7 @@ class Guide:
         raise TypeError(f"unhashable type: '{type(self).__name__}'")
 
     def __copy__(self) -> Guide:
-        made = Guide(self._table, self._before.maxlen or 0)
+        made = Guide(self._table, self._most)
         made._state = self._state
         made._before.extend(self._before)
         return made

@@ -174,18 +174,22 @@ class TokenTable:
             raise ValueError(f"{wanted} is wanted, not {bitmask.dtype}{list(bitmask.shape)}")
         states = self._checked(states)
         with self._lock:
-            rows = self._row_of[states]
+            rows, kept = self._row_of[states], self._rows
             if rows.size and rows.min() < 0:
                 self._make_rows(states.tolist())
-                rows = self._row_of[states]
-            kept = self._rows
-        if rows.size and rows.min() < 0:
-            # More of them than are kept at a time.
-            for at, state in enumerate(states.tolist()):
-                bitmask[at] = self._packed(self._allowed_classes(state))
-        else:
-            # With mode="raise", which is not needed, numpy would copy twice.
-            np.take(kept, rows, axis=0, out=bitmask, mode="clip")
+                rows, kept = self._row_of[states], self._rows
+                if rows.min() < 0:
+                    # More of them than are kept at a time.
+                    for at, state in enumerate(states.tolist()):
+                        bitmask[at] = self._packed(self._allowed_classes(state))
+                    return
+        # With mode="raise", which is not needed, numpy would copy twice.
+        np.take(kept, rows, axis=0, out=bitmask, mode="clip")
+
+    def kept_rows(self, states: Any) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+        """The masks that are kept, and which of them are those of `states`; -1 where none is."""
+        with self._lock:
+            return self._rows, self._row_of[self._checked(states)]
 
     def prepare(self) -> None:
         """Make the masks of all states, as far as they are kept at a time."""
@@ -195,7 +199,7 @@ class TokenTable:
     def _forget(self) -> None:
         self._rows: NDArray[np.int32] = np.zeros((_FIRST_ROWS, self.words), dtype=np.int32)
         self._used = 0
-        self._row_of: NDArray[np.int32] = np.full(len(self.accepting), -1, dtype=np.int32)
+        self._row_of: NDArray[np.intp] = np.full(len(self.accepting), -1, dtype=np.intp)
         self._by_classes: dict[bytes, int] = {}
         self._shown: dict[int, NDArray[np.int32]] = {}
 

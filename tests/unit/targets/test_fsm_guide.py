@@ -64,7 +64,7 @@ steps = st.one_of(
 )
 
 
-@given(st.lists(steps, max_size=25), st.sampled_from([None, 0, 1, 3]))
+@given(st.lists(steps, max_size=25), st.sampled_from([None, 1, 3]))
 def test_any_calls_do_the_same(calls: list[tuple[Any, ...]], most: int | None) -> None:
     ours, other = table().guide() if most is None else table().guide(most), theirs(most)
     states: dict[int, int] = {}
@@ -146,3 +146,7 @@ def test_a_guide_wants_a_table() -> None:
         regex_fsm.Guide("x")  # type: ignore[arg-type]
     with pytest.raises(OverflowError):
         table().guide(-1)
+    # outlines-core makes room for 4 steps where 0 are asked for.
+    guide = table().guide(0)
+    guide.advance(0)
+    assert guide.get_allowed_rollback() == 0
