@@ -89,10 +89,10 @@ def minimal(moves: Moves) -> ByteDfa:
     table = number[moves.table[kept]]
     accepting = moves.accepting[kept]
     blocks = _refined(table, accepting)
-    _, first, number = np.unique(blocks, return_index=True, return_inverse=True)
-    quotient = np.append(number.ravel(), -1).astype(np.int32)[table[first]]
+    _, first, dense = np.unique(blocks, return_index=True, return_inverse=True)
+    quotient = np.append(dense.ravel(), -1).astype(np.int32)[table[first]]
     # The start is the first state that is left, since acceptance is reached from it.
-    return _numbered(quotient, accepting[first], moves.columns, int(number.ravel()[0]))
+    return _numbered(quotient, accepting[first], moves.columns, int(dense.ravel()[0]))
 
 
 def _sources(table: Ints) -> tuple[Ints, NDArray[np.int64]]:

@@ -135,10 +135,10 @@ class TokenTable:
         return found
 
     def _checked(self, states: Any) -> NDArray[np.intp]:
-        states = np.asarray(states, dtype=np.intp)
-        if states.size and (states.min() < 0 or states.max() >= len(self.accepting)):
+        found: NDArray[np.intp] = np.asarray(states, dtype=np.intp)
+        if found.size and (found.min() < 0 or found.max() >= len(self.accepting)):
             raise IndexError(f"states go from 0 to {len(self.accepting) - 1}")
-        return states
+        return found
 
     # Masks ------------------------------------------------------------------------------------
 

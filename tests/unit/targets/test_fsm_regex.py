@@ -301,7 +301,8 @@ def test_recursion_is_cut_as_in_the_table() -> None:
     grammar = calligram.compile_schema({}, bounds=None, whitespace="exact")
     accepts = python(regex_fsm.regex(grammar, max_depth=1))
     dfa = regex_fsm.dfa(grammar, max_depth=1)
-    for value in (1, "x", [], [1], [[]], [[1]], {"a": 1}, {"a": {}}, {"a": {"b": 1}}):
+    values: list[Any] = [1, "x", [], [1], [[]], [[1]], {"a": 1}, {"a": {}}, {"a": {"b": 1}}]
+    for value in values:
         text = json.dumps(value)
         assert accepts(text) == dfa.accepts(text.encode()), text
     assert dfa.accepts(b"[1]") and not dfa.accepts(b"[[1]]")

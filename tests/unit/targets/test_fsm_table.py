@@ -205,6 +205,7 @@ def test_masks_are_written_where_they_are_wanted() -> None:
     assert (rows[1] == found.mask(found.start)).all() and (rows[[0, 2]] == -1).all()
     found.fill_bitmask(found.start, rows[0])
     assert (rows[0] == rows[1]).all()
+    wrong: Any
     for wrong in (rows[:2], rows.astype(np.int64), np.zeros((3, 1), dtype=np.int32)):
         with pytest.raises(ValueError, match="is wanted"):
             found.fill_bitmask_batch([found.start] * 3, wrong)
