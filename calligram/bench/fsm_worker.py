@@ -78,9 +78,7 @@ def own(job: Mapping[str, Any], vocabulary: Vocabulary) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def tokens_of(
-    table: regex_fsm.TokenTable, vocabulary: Vocabulary, text: str
-) -> list[int] | None:  # fmt: skip
+def tokens_of(table: regex_fsm.TokenTable, vocabulary: Vocabulary, text: str) -> list[int] | None:
     """The text as tokens, if the table takes them."""
     try:
         way = encode(vocabulary, text)

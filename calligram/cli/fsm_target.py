@@ -60,7 +60,7 @@ def emit(
 
 def _table(
     grammar: CompiledGrammar, vocab: str, max_depth: int, output: str, as_json: bool
-) -> None:  # fmt: skip
+) -> None:
     vocabulary = from_file(vocab)
     with bars() as shown:
         task = shown.add_task("token table", total=100)

@@ -95,7 +95,7 @@ def minimal(moves: Moves) -> ByteDfa:
     return _numbered(quotient, accepting[first], moves.columns, int(dense.ravel()[0]))
 
 
-def _sources(table: Ints) -> tuple[Ints, NDArray[np.int64]]:
+def sources_of(table: Ints) -> tuple[Ints, NDArray[np.int64]]:
     """The states that lead to each, one after the other, and where those of each begin."""
     sources, _ = np.nonzero(table >= 0)
     targets = table[table >= 0]
@@ -104,7 +104,7 @@ def _sources(table: Ints) -> tuple[Ints, NDArray[np.int64]]:
     return sources[order].astype(np.int32), begins
 
 
-def _before(states: Ints, sources: Ints, begins: NDArray[np.int64]) -> Ints:
+def before(states: Ints, sources: Ints, begins: NDArray[np.int64]) -> Ints:
     """The states that lead to any of `states`, ascending."""
     low, width = begins[states], begins[states + 1] - begins[states]
     at = np.arange(int(width.sum())) - np.repeat(np.cumsum(width) - width, width)
@@ -113,11 +113,11 @@ def _before(states: Ints, sources: Ints, begins: NDArray[np.int64]) -> Ints:
 
 def _alive(moves: Moves) -> Flags:
     """The states from which acceptance is reached."""
-    sources, begins = _sources(moves.table)
+    sources, begins = sources_of(moves.table)
     alive = moves.accepting.copy()
     new = np.flatnonzero(alive).astype(np.int32)
     while len(new):
-        found = _before(new, sources, begins)
+        found = before(new, sources, begins)
         new = found[~alive[found]]
         alive[new] = True
     return alive
@@ -126,7 +126,7 @@ def _alive(moves: Moves) -> Flags:
 def _refined(table: Ints, accepting: Flags) -> NDArray[np.int64]:
     """The coarsest partition that tells apart what some text tells apart: each state's block."""
     size = len(table)
-    sources, begins = _sources(table)
+    sources, begins = sources_of(table)
     # The last entry is that of -1: no way on is a block of its own and never changes.
     blocks = np.append(accepting.astype(np.int64), -1)
     members = np.bincount(blocks[:-1], minlength=2).tolist()
@@ -158,7 +158,7 @@ def _refined(table: Ints, accepting: Flags) -> NDArray[np.int64]:
         changed = renamed[groups] >= 0
         moved = dirty[changed]
         blocks[moved] = renamed[groups[changed]]
-        dirty = _before(moved, sources, begins)
+        dirty = before(moved, sources, begins)
     return blocks[:-1]
 
 

@@ -1,8 +1,8 @@
 """Every configuration of a grammar and where each symbol leads: the whole automaton, eagerly.
 
-Symbols are the 256 bytes and, from ``TOKEN_BASE`` on, special tokens by id. The grammar must have
-no recursion but in last position and remember nothing, or there is no end to it: the stated limit
-is reached and the part of the grammar that took most states is named.
+Symbols are the 256 bytes and, from ``TOKEN_BASE`` on (see :mod:`.core`), special tokens by id. The
+grammar must have no recursion but in last position and remember nothing, or there is no end to it:
+the stated limit is reached, and the part of the grammar that took most states is named.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..grammar import Grammar, Members, Regular, Token
 from ..origin import Origin
 from .cells import BUT, MEMBER, MEMBERS, REGULAR
-from .core import TOKEN_BASE, Core
+from .core import Core
 
 Ints = NDArray[np.int32]
 
@@ -125,9 +125,8 @@ def _moves(rows: list[list[Span]], accepting: list[bool]) -> Moves:
     symbols: dict[bytes, list[int]] = {}
     places: dict[bytes, int] = {}
     turned = np.ascontiguousarray(table.T)
-    for number, (low, after) in enumerate(
-        zip(cuts.tolist(), cuts.tolist()[1:], strict=False)
-    ):  # fmt: skip
+    bounds = zip(cuts.tolist(), cuts.tolist()[1:], strict=False)
+    for number, (low, after) in enumerate(bounds):
         column = turned[number].tobytes()
         if not (turned[number] >= 0).any():
             continue
@@ -187,6 +186,3 @@ def _place(core: Core, cell: int, places: dict[int, Place | None]) -> Place | No
 def _placed(core: Core, index: int) -> bool:
     node = core.exprs[index]
     return isinstance(node, Regular) and node.origin != Origin()
-
-
-__all__ = ["TOKEN_BASE", "Moves", "Share", "TooManyStates", "determinise"]

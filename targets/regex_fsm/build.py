@@ -11,7 +11,7 @@ from ...compiler.automaton.byte_dfa import ByteDfa
 from ...compiler.errors import TargetError
 from ...compiler.vocabulary.vocabulary import Vocabulary
 from .automaton import HINT
-from .classes import NONE, Classes, Progress, TooManyEntries, token_classes
+from .classes import Classes, Progress, TooManyEntries, token_classes
 from .states import ENDED, START
 from .table import Numbers, TokenTable
 
@@ -90,6 +90,3 @@ def _too_large(dfa: ByteDfa, classes: int | None, limit: int) -> TargetError:
     return TargetError.at(
         "unsupported-feature", f"table: {what} of tokens take more than {limit:,} bytes", hint=HINT
     )
-
-
-__all__ = ["MAX_BYTES", "NONE", "dense", "token_table"]

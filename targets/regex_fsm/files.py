@@ -170,9 +170,7 @@ def _packed(table: TokenTable) -> Arrays:
     }
 
 
-def _unpacked(
-    arrays: Arrays, vocabulary: Vocabulary, header: Mapping[str, Any]
-) -> TokenTable:  # fmt: skip
+def _unpacked(arrays: Arrays, vocabulary: Vocabulary, header: Mapping[str, Any]) -> TokenTable:
     """The checksums have shown that the arrays are those that someone wrote; not that a table
     wrote them."""
     size = header["states"]

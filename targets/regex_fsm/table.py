@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ...compiler.automaton.byte_dfa import before, sources_of
 from ...compiler.vocabulary.vocabulary import Vocabulary
 from .states import DEAD, ENDED, START
 
@@ -133,6 +134,30 @@ class TokenTable:
         """The tokens that may come next, ascending; end tokens where the text may end."""
         found: list[int] = np.flatnonzero(self._allowed(state)).tolist()
         return found
+
+    def dead_ends(self) -> list[int]:
+        """The states that some tokens lead to and from which no tokens lead to the end, ascending.
+
+        None if every byte is a token. Where the vocabulary lacks some that the grammar needs, a
+        text may get stuck.
+        """
+        table = np.where(self.next == DEAD, -1, self.next).astype(np.int32)
+        sources, begins = sources_of(table)
+        ends = np.zeros(len(self), dtype=bool)
+        ends[ENDED] = True
+        new = np.array([ENDED], dtype=np.int32)
+        while len(new):
+            found = before(new, sources, begins)
+            new = found[~ends[found]]
+            ends[new] = True
+        reached = np.zeros(len(self), dtype=bool)
+        new = np.array([START], dtype=np.int32)
+        while len(new):
+            reached[new] = True
+            found = np.unique(table[new])
+            new = found[(found >= 0) & ~reached[found]]
+        stuck: list[int] = np.flatnonzero(reached & ~ends).tolist()
+        return stuck
 
     def _checked(self, states: Any) -> NDArray[np.intp]:
         found: NDArray[np.intp] = np.asarray(states, dtype=np.intp)
@@ -278,6 +303,3 @@ class TokenTable:
         from .files import save
 
         save(self, path)
-
-
-__all__ = ["DEAD", "ENDED", "START", "TokenTable"]

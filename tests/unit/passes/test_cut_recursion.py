@@ -47,9 +47,7 @@ def language(grammar: Grammar, depth: int) -> set[str]:
 
 @settings(max_examples=150)
 @given(grammars(), st.integers(0, 2))
-def test_less_depth_is_less_and_enough_depth_is_all(
-    made: tuple[Rules, Expr], depth: int
-) -> None:  # fmt: skip
+def test_less_depth_is_less_and_enough_depth_is_all(made: tuple[Rules, Expr], depth: int) -> None:
     grammar = Grammar(*made)
     every = {text for text in SHORT if accepts(grammar, text)}
     assert language(grammar, depth) <= language(grammar, depth + 1) <= every

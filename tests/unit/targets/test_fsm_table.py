@@ -274,6 +274,19 @@ def test_wide_tables_have_wide_numbers() -> None:
     assert found.allowed_tokens(state) == [0]
 
 
+def test_where_a_vocabulary_gets_stuck_is_told() -> None:
+    assert compiled().dead_ends() == []
+    grammar = calligram.compile_schema({"enum": ["ab", "ac"]}, whitespace="exact")
+    found = regex_fsm.compile(grammar, Vocabulary([b'"a', b"b", b'"', b"ac", b"<e>"], eos_ids=[4]))
+    # After `"ac` only the quote, after `"a` only the letter b.
+    assert found.dead_ends() == []
+    found = regex_fsm.compile(grammar, Vocabulary([b'"a', b'b"', b'"', b"<e>"], eos_ids=[3]))
+    assert found.dead_ends() == [found.next_state(found.start, 2)]
+    found = regex_fsm.compile(grammar, Vocabulary([b'"a', b"c", b"<e>"], eos_ids=[2]))
+    first = found.next_state(found.start, 0)
+    assert found.dead_ends() == [found.start, first, found.next_state(first, 1)]
+
+
 # What is refused -------------------------------------------------------------------------------
 
 
