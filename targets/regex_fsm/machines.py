@@ -107,15 +107,14 @@ class _Machine:
             return [(_END, repeat(choice(back), low, high))]
         found = []
         for label, target, count in self.edges.out[state]:
-            if target == self.edges.final:
-                if low <= count:
-                    found.append((_END, self._label(label)))
-                continue
             left = None if high is None else high - count
             need = max(0, low - count)
             if left is not None and left < 0:
                 continue
-            if self.counts.feasible(target, need, left):
+            if target == self.edges.final:
+                if not need:
+                    found.append((_END, self._label(label)))
+            elif self.counts.feasible(target, need, left):
                 found.append((self._place(target, need, left), self._label(label)))
         return found
 

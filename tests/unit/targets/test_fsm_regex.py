@@ -160,7 +160,13 @@ def test_counts_stay_counts() -> None:
     assert chars(NAME, 0, None) == chars(NAME, 1, None) == "[A-Z][a-z]*"
 
 
-@pytest.mark.parametrize("machine", [LETTERS, NAME, PAIRS, MAIL])
+ENDS = Machine(
+    (((64, 64, 1, 0), (65, 65, 1, 1), (97, 97, 0, 1)), ()), frozenset({1})
+)  # fmt: skip
+"""Ends with a letter that counts, or with one that does not."""
+
+
+@pytest.mark.parametrize("machine", [LETTERS, NAME, PAIRS, MAIL, ENDS])
 @pytest.mark.parametrize("bounds", [(0, None), (0, 3), (2, 4), (3, None), (4, 4)])
 def test_counted_machines(machine: Machine, bounds: tuple[int, int | None]) -> None:
     grammar = Grammar(Rules(), Regular(machine, *bounds))
