@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .compiler.compiled import CompiledGrammar
 from .compiler.errors import (
-    AutomatonError,
+    ArtefactError,
     CalligramError,
     GrammarError,
     LimitExceeded,
@@ -33,7 +33,7 @@ from .compiler.vocabulary.vocabulary import Vocabulary
 __version__ = VERSION
 
 __all__ = [
-    "AutomatonError",
+    "ArtefactError",
     "Bounds",
     "CalligramError",
     "CompiledGrammar",

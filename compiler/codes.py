@@ -167,13 +167,18 @@ VOCABULARIES: Final[Codes] = {
     "vocabulary-unreadable": "A vocabulary's file cannot be opened or read.",
 }
 
-AUTOMATA: Final[Codes] = {
+ARTEFACTS: Final[Codes] = {
     "automaton-format": "A file is no saved automaton, or it is cut off or damaged.",
     "automaton-grammar": "The automaton was saved for another grammar than the one given.",
     "automaton-not-saveable": "The automaton was made of something that a file cannot hold.",
     "automaton-unreadable": "The file of a saved automaton cannot be opened or read.",
     "automaton-version": "The automaton was saved by another version of calligram.",
     "automaton-vocabulary": "The automaton was saved for another vocabulary.",
+    "table-format": "A file is no token table, is cut off or was altered.",
+    "table-unreadable": "A token table's file cannot be opened or read.",
+    "table-unwritable": "A token table's file cannot be written; what was there is unchanged.",
+    "table-version": "A token table of a version that this calligram does not read.",
+    "table-vocabulary": "A token table was made for another vocabulary.",
 }
 
 CODES: Final[Mapping[str, Codes]] = {
@@ -185,6 +190,6 @@ CODES: Final[Mapping[str, Codes]] = {
     "Grammars, targets, rendering": GRAMMARS,
     "Parsing": PARSING,
     "Vocabularies": VOCABULARIES,
-    "Saved automata": AUTOMATA,
+    "Saved artefacts": ARTEFACTS,
 }
 """Codes with their meanings, by what they are about."""

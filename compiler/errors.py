@@ -7,7 +7,7 @@ CalligramError
 ├─ GrammarError       left recursion, an empty loop, an ambiguous boundary
 ├─ TargetError        what a back end cannot express, by feature and pointer
 ├─ VocabularyError    a vocabulary that cannot be read or makes no sense
-├─ AutomatonError     a saved automaton that cannot be read, or belongs to something else
+├─ ArtefactError      a saved artefact that cannot be read, or was made for something else
 ├─ RenderError        calls that cannot be written in the notation (code ``not-carryable``)
 └─ LimitExceeded      a stated limit that stops hostile or oversize input
 """
@@ -63,8 +63,8 @@ class VocabularyError(CalligramError):
     """A vocabulary that cannot be read, or makes no sense."""
 
 
-class AutomatonError(CalligramError):
-    """A saved automaton that cannot be read or written, or belongs to something else."""
+class ArtefactError(CalligramError):
+    """A saved artefact that cannot be read or written, or was made for something else."""
 
 
 class RenderError(CalligramError):

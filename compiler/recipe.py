@@ -18,7 +18,7 @@ from typing import Any, Final, Literal
 
 from pydantic import ValidationError
 
-from .errors import AutomatonError
+from .errors import ArtefactError
 from .ir import Bounds
 from .json_text import read_json
 from .spec import DialectSpec
@@ -52,7 +52,7 @@ class Recipe:
         """JSON, with every number as it was written and keys in the order that they were in.
 
         Raises:
-            AutomatonError: the source holds what JSON cannot (code ``automaton-not-saveable``).
+            ArtefactError: the source holds what JSON cannot (code ``automaton-not-saveable``).
         """
         spec, source = self.dialect, self.source
         if self.kind == "tools" and isinstance(source, (str, bytes, bytearray)):
@@ -170,7 +170,7 @@ def _write_items(value: Sequence[object], out: list[str]) -> None:
     out.append("]" if value else "[]")
 
 
-def _unsaveable(reason: str) -> AutomatonError:
-    return AutomatonError.at(
+def _unsaveable(reason: str) -> ArtefactError:
+    return ArtefactError.at(
         "automaton-not-saveable", f"what the grammar was compiled from is no JSON: {reason}"
     )

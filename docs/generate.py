@@ -34,6 +34,7 @@ MODULES = {
     "calligram.targets.gbnf": "from calligram.targets import gbnf",
     "calligram.targets.mask": "from calligram.targets import mask",
     "calligram.targets.parser": "from calligram.targets import parser",
+    "calligram.targets.regex_fsm": "from calligram.targets import regex_fsm",
 }
 API_INTRODUCTION = """\
 - `compile_tools` has `bounds=Bounds()`: what schemas leave open is bounded, and calls end.
@@ -74,6 +75,7 @@ COMMANDS = [
     ("dialects", "lint"),
     ("bench",),
     ("bench", "mask"),
+    ("bench", "fsm"),
 ]
 
 

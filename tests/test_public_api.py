@@ -11,10 +11,10 @@ import pytest
 import calligram
 from calligram.compiler.pipeline import cached
 from calligram.compiler.spec_loader import load_dialect
-from calligram.targets import gbnf, parser
+from calligram.targets import gbnf, parser, regex_fsm
 
 ERRORS = (
-    "AutomatonError",
+    "ArtefactError",
     "CalligramError",
     "GrammarError",
     "LimitExceeded",
@@ -124,3 +124,22 @@ def test_the_conveniences_take_a_spec_and_compile_it_once() -> None:
     calls = parser.parse(text, tools=tools, dialect=spec).calls
     assert [(c["name"], c["arguments"]) for c in calls] == [("f", {})]
     assert cached(tools, spec) is cached(tools, spec)
+
+
+def test_token_tables_have_the_documented_face() -> None:
+    assert parameters(regex_fsm.compile) == {
+        "grammar": ..., "vocabulary": ..., "max_depth": 3, "max_states": 200_000,
+        "max_bytes": 2**30, "progress": None,
+    }  # fmt: skip
+    assert parameters(regex_fsm.regex) == {
+        "grammar": ..., "max_depth": 3, "max_length": 1_000_000,
+    }  # fmt: skip
+    assert parameters(regex_fsm.dfa) == {"grammar": ..., "max_depth": 3, "max_states": 200_000}
+    assert parameters(regex_fsm.load) == {"path": ..., "vocabulary": ...}
+    assert parameters(regex_fsm.TokenTable.guide) == {"self": ..., "max_rollback": 32}
+    assert parameters(regex_fsm.Guide.advance) == {
+        "self": ..., "token_id": ..., "return_tokens": None,
+    }  # fmt: skip
+    methods = ("get_tokens", "advance", "is_finished", "get_state", "write_mask_into",
+               "rollback_state", "accepts_tokens", "reset", "get_allowed_rollback")  # fmt: skip
+    assert all(callable(getattr(regex_fsm.Guide, name)) for name in methods)

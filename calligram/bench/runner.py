@@ -58,7 +58,7 @@ def run(
         json.dump(job, source, default=float)  # numbers of tool definitions are Decimal
         source.seek(0)
         with subprocess.Popen(
-            command, stdin=source, stdout=subprocess.PIPE, stderr=errors, text=True, env=_paths()
+            command, stdin=source, stdout=subprocess.PIPE, stderr=errors, text=True, env=paths()
         ) as child:
             assert child.stdout is not None
             try:
@@ -77,7 +77,7 @@ def run(
     return Run(engine, tuple(lines[:-1]), lines[-1], None)
 
 
-def _paths() -> dict[str, str]:
+def paths() -> dict[str, str]:
     """The environment, with this very calligram first on the path."""
-    paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in paths if p)}
+    places = [str(ROOT), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in places if p)}

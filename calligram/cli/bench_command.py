@@ -12,14 +12,7 @@ import numpy as np
 import typer
 from rich import box
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
+from rich.progress import TaskID
 from rich.table import Table
 from rich.text import Text
 
@@ -29,21 +22,24 @@ from ..bench.cases import Case
 from ..bench.vocabularies import BenchError, load, store
 from ..compiler.origin import did_you_mean
 from ..compiler.vocabulary.vocabulary import Vocabulary
+from .bench_fsm_command import bench_fsm
 from .files import read_text, shown, write_out, write_text
 from .options import Json
 from .parse_command import dump
 from .problems import visible
+from .progress import bars
 from .report_command import page_width
 
 SINGULAR = {"schemas": "schema", "texts": "text", "passes": "pass"}
 
 bench_app = typer.Typer(
     name="bench",
-    help="Measure how fast masks are.",
+    help="Measure how fast masks are, and token tables.",
     no_args_is_help=True,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+bench_app.command("fsm")(bench_fsm)
 
 
 @bench_app.command("mask")
@@ -151,25 +147,15 @@ def measure(
     chosen: Sequence[str], what: Sequence[Case], vocabulary: Vocabulary, passes: int
 ) -> list[runner.Run]:
     """One run an engine, with progress on a terminal and none elsewhere."""
-    console = Console(stderr=True)
-    bars = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
     runs = []
-    with tempfile.TemporaryDirectory() as folder, bars:
+    with tempfile.TemporaryDirectory() as folder, bars() as shown:
         path = Path(folder) / "vocabulary.npz"
         store(vocabulary, path)
         for name in chosen:
-            task = bars.add_task(name, total=len(what))
+            task = shown.add_task(name, total=len(what))
 
             def show(done: int, task: TaskID = task) -> None:
-                bars.update(task, completed=done)
+                shown.update(task, completed=done)
 
             runs.append(runner.run(name, what, path, passes, show))
     return runs

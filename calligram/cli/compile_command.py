@@ -8,14 +8,15 @@ from typing import Annotated, Literal
 import typer
 
 from ..targets import gbnf
-from . import mask_file
+from ..targets.regex_fsm import MAX_DEPTH
+from . import fsm_target, mask_file
 from .compiling import compile_grammar
 from .files import write_out, write_text
 from .options import CompileOptions, takes_compile_options
 from .parse_command import dump
 from .problems import visible
 
-Target = Literal["gbnf", "mask"]
+Target = Literal["gbnf", "mask", "regex", "fsm"]
 EMIT = {"gbnf": gbnf.emit}
 
 
@@ -25,10 +26,18 @@ def compile_command(
     target: Annotated[
         Target,
         typer.Option(
-            help="What to make of the grammar: a grammar for llama.cpp, or a mask automaton with "
-            "its masks worked out ahead of time."
+            help="What to make of the grammar: a grammar for llama.cpp, a mask automaton with its "
+            "masks worked out ahead of time, a regular expression, or a token table (fsm)."
         ),
     ] = "gbnf",
+    max_depth: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="regex, fsm: how deep values nest that have no bound; only `--bounds none` leaves "
+            "any.",
+        ),
+    ] = MAX_DEPTH,
     output: Annotated[
         str | None,
         typer.Option(
@@ -40,8 +49,8 @@ def compile_command(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="mask: the model's vocabulary: a GGUF file, a tokenizer.json or its folder, a "
-            "tekken.json or a SentencePiece model.",
+            help="mask, fsm: the model's vocabulary: a GGUF file, a tokenizer.json or its folder, "
+            "a tekken.json or a SentencePiece model.",
         ),
     ] = None,
     vocab_size: Annotated[
@@ -71,7 +80,8 @@ def compile_command(
         typer.Option("--json", help="Print grammar, trigger and report as JSON; errors as well."),
     ] = False,
 ) -> None:  # fmt: skip
-    """Compile tools and a dialect into a grammar, or masks for a vocabulary."""
+    """Compile tools and a dialect into a grammar, an expression, or masks for a vocabulary."""
+    given = {"--vocab-size": vocab_size, "--budget": budget, "--sample": sample}
     if target == "mask":
         if vocab is None or output is None:
             raise typer.BadParameter("masks need --vocab and --output", param_hint="'--target'")
@@ -86,10 +96,14 @@ def compile_command(
         else:
             write_out("".join(f"{visible(t)}\n" for t in mask_file.lines(report, samples)))
         return
-    given = {"--vocab": vocab, "--vocab-size": vocab_size, "--budget": budget, "--sample": sample}
     for name, value in given.items():
         if value:
             raise typer.BadParameter("belongs to --target mask", param_hint=f"'{name}'")
+    if target == "regex" or target == "fsm":
+        fsm_target.emit(target, options, vocab, max_depth, output, as_json)
+        return
+    if vocab is not None:
+        raise typer.BadParameter("belongs to --target mask or fsm", param_hint="'--vocab'")
     grammar = compile_grammar(options, as_json)
     text = EMIT[target](grammar)
     if as_json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from ..bench.vocabularies import BenchError
-from ..compiler.errors import AutomatonError, CalligramError, SpecError, ToolError, VocabularyError
+from ..compiler.errors import ArtefactError, CalligramError, SpecError, ToolError, VocabularyError
 
 
 class ExitCode(IntEnum):
@@ -36,7 +36,7 @@ MEANING = {
 
 def exit_code_of(error: CalligramError) -> ExitCode:
     """The exit code for an error that stops a command."""
-    wrong_input = (AutomatonError, BenchError, InputError, SpecError, ToolError, VocabularyError)
+    wrong_input = (ArtefactError, BenchError, InputError, SpecError, ToolError, VocabularyError)
     if isinstance(error, wrong_input):
         return ExitCode.INPUT
     return ExitCode.CANNOT_COMPILE

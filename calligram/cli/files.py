@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
 import sys
-import tempfile
 from pathlib import Path
 
 from ..compiler.origin import Origin
+from ..compiler.replace_file import replace_file
 from .exit_codes import ExitCode, InputError
 
 MAX_INPUT = 256 * 2**20
@@ -85,32 +84,11 @@ def write_text(name: str, text: str) -> None:
         if path.exists() and not stat.S_ISREG(path.stat().st_mode):
             path.write_text(text, encoding="utf-8")
         else:
-            _replace(path.resolve(), text.encode("utf-8"))
+            replace_file(path.resolve(), text.encode("utf-8"))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         message = f"cannot be written: {reason}"
         raise InputError.at("cannot-write", message, Origin(file=name)) from None
-
-
-def _replace(path: Path, data: bytes) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, path.stat().st_mode if path.exists() else 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def write_out(text: str) -> None:

@@ -57,6 +57,8 @@ def as_options(words: str) -> str:
         name = match[1].replace("_", "-")
         return f"--{name}" if match[2] == "True" else f"--{name} {match[3]}"
 
+    words = re.sub(r"\bbounds=None\b", "--bounds none", words)
+    words = words.replace("`max_depth`", "--max-depth")
     words = re.sub(r'\bdocuments=\{"([^"]*)": …\}', r"--document \1=FILE", words)
     return re.sub(rf"""\b({ARGUMENTS})=(True\b|"([\w-]+)")""", option, words)
 

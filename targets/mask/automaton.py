@@ -140,7 +140,7 @@ class MaskAutomaton:
             progress: called now and then with the states found and the most that there may be.
 
         Raises:
-            AutomatonError: the grammar was compiled from what JSON cannot hold, or the file cannot
+            ArtefactError: the grammar was compiled from what JSON cannot hold, or the file cannot
                 be written.
             LimitExceeded: samples of more than 256 KiB.
         """

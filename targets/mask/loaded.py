@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from ...compiler.compiled import CompiledGrammar
-from ...compiler.errors import AutomatonError
+from ...compiler.errors import ArtefactError
 from ...compiler.origin import Origin
 from ...compiler.owners import back_to
 from ...compiler.pipeline import compile_recipe
@@ -54,7 +54,7 @@ def load(
 
     Raises:
         TypeError: not a vocabulary.
-        AutomatonError: the file cannot be read (``automaton-unreadable``), is no saved automaton,
+        ArtefactError: the file cannot be read (``automaton-unreadable``), is no saved automaton,
             cut off or damaged (``automaton-format``), from another version of calligram
             (``automaton-version``), or for another vocabulary or grammar
             (``automaton-vocabulary``, ``automaton-grammar``).
@@ -64,7 +64,7 @@ def load(
     saved = saved_file.read(path)
     header, place = saved.header, Origin(file=saved.name)
     if header.get("vocabulary") != vocabulary.digest:
-        raise AutomatonError.at(
+        raise ArtefactError.at(
             "automaton-vocabulary",
             f"was saved for another vocabulary, of {header.get('tokens')} tokens; this one has "
             f"{len(vocabulary)}, and another digest",
@@ -74,7 +74,7 @@ def load(
     if grammar is not None and (
         grammar.recipe is None or header.get("grammar") != grammar.recipe.digest
     ):
-        raise AutomatonError.at(
+        raise ArtefactError.at(
             "automaton-grammar",
             "was saved for another grammar: other tools, another dialect or other options",
             place,

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...compiler.errors import AutomatonError
+from ...compiler.errors import ArtefactError
 from ...compiler.pipeline import compile_recipe
 from ...compiler.recipe import Recipe
 from ...compiler.vocabulary.vocabulary import Vocabulary
@@ -94,7 +94,7 @@ def save(
         raise TypeError("samples is a sequence of texts, not one text")
     if recipe is None:
         message = "nobody knows what this grammar was compiled from"
-        raise AutomatonError.at("automaton-not-saveable", message)
+        raise ArtefactError.at("automaton-not-saveable", message)
     check_samples(samples)
     text = recipe.text
     # Read back, so that what can be saved can be loaded.

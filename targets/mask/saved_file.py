@@ -7,11 +7,9 @@ number in it is checked before it is used to find another, so that no file makes
 
 from __future__ import annotations
 
-import contextlib
 import json
 import mmap
 import os
-import secrets
 import stat
 import struct
 import zlib
@@ -23,8 +21,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...compiler.errors import AutomatonError
+from ...compiler.errors import ArtefactError
 from ...compiler.origin import Origin
+from ...compiler.replace_file import replace_file
 from ...compiler.version import VERSION
 from .row_codec import LAYOUT as ROWS
 
@@ -82,7 +81,7 @@ def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Array
     """Write a file in one step: whole, or not at all. Gives its size in bytes.
 
     Raises:
-        AutomatonError: it cannot be written (code ``cannot-write``).
+        ArtefactError: it cannot be written (code ``cannot-write``).
     """
     placed, parts, at = {}, [], 0
     for name, kind in ARRAYS.items():
@@ -101,34 +100,17 @@ def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Array
     target = Path(path)
     try:
         # A link stays one, and what it leads to is replaced.
-        _replace(target.resolve(), (prefix, head, body))
+        replace_file(target.resolve(), b"".join((prefix, head, body)))
     except (OSError, ValueError) as error:
         raise _problem(str(path), "cannot-write", f"cannot be written: {_reason(error)}") from None
     return whole
-
-
-def _replace(path: Path, parts: tuple[bytes, ...]) -> None:
-    # Not by `tempfile`, whose files nobody else may read.
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
-    try:
-        with open(temporary, "xb") as file:
-            file.writelines(parts)
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            os.chmod(temporary, stat.S_IMODE(path.stat().st_mode))
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
 
 
 def read(path: str | os.PathLike[str]) -> SavedFile:
     """Map a file into memory and check that it is whole.
 
     Raises:
-        AutomatonError: codes ``automaton-unreadable``, ``automaton-format``,
+        ArtefactError: codes ``automaton-unreadable``, ``automaton-format``,
             ``automaton-version``.
     """
     name = os.fspath(path)
@@ -233,14 +215,14 @@ def _check(arrays: Arrays) -> None:
         raise ValueError("its arrays do not fit each other")
 
 
-def damaged(name: str, message: str) -> AutomatonError:
+def damaged(name: str, message: str) -> ArtefactError:
     """The error for a file that is not what was written."""
     return _problem(name, "automaton-format", f"is cut off or damaged: {message}",
                     "save the automaton again")  # fmt: skip
 
 
-def _problem(name: str, code: str, message: str, hint: str | None = None) -> AutomatonError:
-    return AutomatonError.at(code, message, Origin(file=name), hint)
+def _problem(name: str, code: str, message: str, hint: str | None = None) -> ArtefactError:
+    return ArtefactError.at(code, message, Origin(file=name), hint)
 
 
 def _reason(error: OSError | ValueError) -> str:

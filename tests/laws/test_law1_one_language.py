@@ -1,5 +1,5 @@
 """Law 1, one language: for one compile a text is accepted by check, by llama.cpp's engine on the
-emitted GBNF and by the strict parser, or by none of them."""
+emitted GBNF, by masks and token tables and by the strict parser, or by none of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from calligram.compiler.automaton.recogniser import Recogniser
 from calligram.compiler.compiled import CompiledGrammar
 from calligram.compiler.grammar import Grammar
 from calligram.compiler.origin import Problem
-from calligram.targets import gbnf, mask, parser
+from calligram.targets import gbnf, mask, parser, regex_fsm
 from calligram.targets.gbnf import repeats
 from tests.engine import Engine
 from tests.laws.tools import BOOK, CHOOSE, LABEL, MEASURE, REGISTER, SEARCH, TOOLS, tool
@@ -113,6 +113,25 @@ def walked(automaton: mask.MaskAutomaton, text: str) -> bool:
     return matcher.accept_token(automaton.vocabulary.eos_ids[0])
 
 
+def through(table: regex_fsm.TokenTable, text: str) -> bool:
+    """The token table's verdict: the longest token that is allowed, then the end."""
+    tokens = table.vocabulary.tokens
+    data = text.encode("utf-8", "surrogatepass")
+    state, at = table.start, 0
+    while at < len(data):
+        fitting = [
+            i
+            for i in (data[at], *range(256, len(tokens) - 1))
+            if data.startswith(tokens[i], at) and table.next_state(state, i) != regex_fsm.DEAD
+        ]
+        if not fitting:
+            return False
+        token = max(fitting, key=lambda i: len(tokens[i]))
+        state = table.next_state(state, token)
+        at += len(tokens[token])
+    return table.next_state(state, table.vocabulary.eos_ids[0]) == regex_fsm.ENDED
+
+
 def strictly(reading: parser.Reader, text: str, tool_choice: str) -> bool:
     """The strict parser's verdict: calls where they are owed, no problem, nothing cut off."""
     result = reading.parse(text)
@@ -183,6 +202,29 @@ OPTIONS: dict[str, tuple[list[dict[str, Any]], dict[str, Any]]] = {
     ),
     "open objects": (FEW, {"open_objects": True}),
 }  # fmt: skip
+
+
+DRAWN_OF_TABLES = fuzzed(20)
+FLAT = calligram.Bounds(
+    string=3, items=2, keys=1, depth=1, recursion=1, digits=2, exponent=1, calls=1, whitespace=1
+)
+"""Bounds with which an automaton that writes out every count stays small."""
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("dialect", calligram.dialects())
+def test_tables_agree_with_all_the_others(dialect: str, engine: Engine) -> None:
+    wrong: list[str] = []
+    for which in TOOLS:
+        grammar = calligram.compile_tools([which], dialect, bounds=FLAT)
+        texts = drawn(grammar, DRAWN_OF_TABLES, "tables", dialect, which["function"]["name"])
+        wrong += violations(grammar, texts, engine)
+        tables = [regex_fsm.compile(grammar, vocabulary) for vocabulary in VOCABULARIES]
+        for text in texts:
+            said = {grammar.check(text).accepted, *(through(t, text) for t in tables)}
+            if len(said) > 1:
+                wrong.append(f"a table: {text!r}")
+    assert not wrong, report(wrong)
 
 
 @pytest.mark.fuzz
@@ -278,3 +320,20 @@ def test_a_check_that_takes_texts_cut_short_is_noticed(
 ) -> None:
     monkeypatch.setattr(Recogniser, "accepting", lambda self, config: True)
     assert break_and_look(engine, [BOOK])
+
+
+def test_a_table_that_takes_texts_cut_short_is_noticed() -> None:
+    grammar = calligram.compile_tools([BOOK], "hermes-json", bounds=FLAT)
+    table = regex_fsm.compile(grammar, VOCABULARIES[1])
+    texts = drawn(grammar, 60, "broken")
+
+    def differ() -> list[str]:
+        return [t for t in texts if through(table, t) != grammar.check(t).accepted]
+
+    assert not differ()
+    broken = table.next.copy()
+    broken[2:, table.class_of[-1]] = regex_fsm.ENDED
+    table = regex_fsm.TokenTable(
+        table.vocabulary, broken, table.class_of.copy(), table.accepting.copy(), {}
+    )
+    assert differ()

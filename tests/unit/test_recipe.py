@@ -119,7 +119,7 @@ def test_what_json_cannot_hold_is_refused() -> None:
     ]
     for wrong, said in wrongs:
         recipe = Recipe("schema", {"default": wrong}, None, None, None, {})
-        with pytest.raises(calligram.AutomatonError, match=said) as caught:
+        with pytest.raises(calligram.ArtefactError, match=said) as caught:
             _ = recipe.text
         assert caught.value.problems[0].code == "automaton-not-saveable"
     for text in ("", "[]", "{}", "[" * 100_000, '{"kind": "tools"}'):

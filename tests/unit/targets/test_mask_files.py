@@ -41,7 +41,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 def problem(path: Path, vocabulary: calligram.Vocabulary = VOCABULARY, **more: Any) -> str:
     """The one problem of loading a file: its code; it names the file and says a sentence."""
-    with pytest.raises(calligram.AutomatonError) as caught:
+    with pytest.raises(calligram.ArtefactError) as caught:
         mask.load(path, vocabulary, **more)
     (found,) = caught.value.problems
     assert found.origin.file == str(path) and str(path) in str(found)
@@ -202,7 +202,7 @@ def test_a_recipe_that_is_none_is_told_when_it_is_needed(whole: bytes, tmp_path:
         loaded = mask.load(written(tmp_path, sealed(forged)), VOCABULARY)
         matcher = loaded.matcher()
         assert matcher.allowed_tokens() == AUTOMATON.matcher().allowed_tokens()
-        with pytest.raises(calligram.AutomatonError) as caught:
+        with pytest.raises(calligram.ArtefactError) as caught:
             matcher.accept_token(ord("{"))
             matcher.find_jump_forward_bytes()
         assert caught.value.problems[0].code == "automaton-format"
@@ -281,7 +281,7 @@ def test_what_cannot_be_written_leaves_nothing(
         with monkeypatch.context() as patch:
             if wrong is not None:
                 patch.setattr(os, "fsync", wrong)
-            with pytest.raises(calligram.AutomatonError) as caught:
+            with pytest.raises(calligram.ArtefactError) as caught:
                 AUTOMATON.save(path, budget=BUDGET)
         (found,) = caught.value.problems
         assert (found.code, found.origin.file) == ("cannot-write", str(path))
@@ -301,7 +301,7 @@ def test_samples_have_a_limit_and_are_several(
 
 def test_a_grammar_of_nobody_knows_what_is_not_saved(tmp_path: Path) -> None:
     made = mask.MaskAutomaton(GRAMMAR.enforced, VOCABULARY)
-    with pytest.raises(calligram.AutomatonError) as caught:
+    with pytest.raises(calligram.ArtefactError) as caught:
         made.save(tmp_path / "a")
     assert caught.value.problems[0].code == "automaton-not-saveable"
 

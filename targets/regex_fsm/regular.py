@@ -1,0 +1,65 @@
+"""Is a grammar regular? What stands in the way is refused, recursion is cut where it may be."""
+
+from __future__ import annotations
+
+from ...compiler.errors import TargetError
+from ...compiler.findings import RELAX_HINT
+from ...compiler.grammar import Distinct, Expr, Grammar, Members, children
+from ...compiler.origin import Origin, Problem
+from ...compiler.passes.cut_recursion import RecursionCut, cut_recursion, recursive_rules
+from ...compiler.passes.rewrite import built_rules
+
+MAX_DEPTH = 3
+"""How often a rule may be inside itself unless the caller says otherwise."""
+
+
+def regular(grammar: Grammar, max_depth: int | None) -> tuple[Grammar, tuple[RecursionCut, ...]]:
+    """The same grammar from its start without recursion, and what was cut of it.
+
+    Args:
+        max_depth: how often a rule may be inside itself; None: a rule that is inside itself is
+            refused.
+
+    Raises:
+        TargetError: code ``unsupported-feature``, a problem for each thing that is not regular.
+        ValueError: a negative depth.
+    """
+    if max_depth is not None and max_depth < 0:
+        raise ValueError(f"max_depth is at least 0, not {max_depth}")
+    whole = Grammar(grammar.rules, grammar.start, None, grammar.markers)
+    problems = _memories(whole)
+    if max_depth is None:
+        problems += [_recursion(origin) for _, origin in recursive_rules(whole)]
+    if problems:
+        raise TargetError(problems)
+    if max_depth is None:
+        return whole, ()
+    cut, cuts = cut_recursion(whole, max_depth)
+    return cut, tuple(cuts)
+
+
+def _memories(grammar: Grammar) -> list[Problem]:
+    """What must be remembered without bound, by place in the schema."""
+    found: dict[tuple[str, Origin], None] = {}
+    todo: list[Expr] = [grammar.start, *built_rules(grammar).values()]
+    for node in todo:
+        match node:
+            case Distinct():
+                found["distinct-items: `uniqueItems` over open values", node.origin] = None
+            case Members() if node.names:
+                what = "distinct-keys: keys that are counted or ordered must be remembered"
+                found[what, node.origin] = None
+        todo += children(node)
+    return [
+        Problem("unsupported-feature", f"{what}, and no finite automaton can", origin, RELAX_HINT)
+        for what, origin in found
+    ]
+
+
+def _recursion(origin: Origin) -> Problem:
+    return Problem(
+        "unsupported-feature",
+        "recursion: nested without bound, and no finite automaton can",
+        origin,
+        "give `max_depth`, or compile with bounds",
+    )

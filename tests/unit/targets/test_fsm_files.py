@@ -1,0 +1,218 @@
+"""Saved tables: the same bytes always, and nothing taken that is not what was saved."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.lib import format as npy
+
+import calligram
+from calligram import ArtefactError, Vocabulary
+from calligram.targets import regex_fsm
+from calligram.targets.regex_fsm import files
+
+ROOT = Path(__file__).resolve().parent.parent.parent.parent
+TOKENS = [*(bytes([b]) for b in range(256)), b'"a": ', b"true", b"<end>", b"<x>"]
+VOCABULARY = Vocabulary(TOKENS, [258, 259], [258])
+SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"type": "boolean"}, "b": {"type": "string", "maxLength": 3}, "c": {}},
+    "additionalProperties": False,
+}
+
+
+def table(**more: Any) -> regex_fsm.TokenTable:
+    grammar = calligram.compile_schema(SCHEMA, bounds=None, whitespace="exact")
+    return regex_fsm.compile(grammar, VOCABULARY, max_depth=1, **more)
+
+
+@pytest.fixture(scope="module")
+def saved() -> bytes:
+    return files.dumps(table())
+
+
+def refused(data: bytes, vocabulary: Vocabulary = VOCABULARY) -> str:
+    with pytest.raises(ArtefactError) as error:
+        files.loads(data, vocabulary, "x.npz")
+    [problem] = error.value.problems
+    assert problem.origin.file == "x.npz"
+    return problem.code
+
+
+def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
+    made = table()
+    path = tmp_path / "t.npz"
+    made.save(path)
+    found = regex_fsm.load(path, VOCABULARY)
+    for name in ("next", "class_of", "accepting"):
+        array = getattr(found, name)
+        assert (array == getattr(made, name)).all() and array.dtype == getattr(made, name).dtype
+        assert not array.flags.writeable
+    assert all((found.mask(s) == made.mask(s)).all() for s in range(len(made)))
+    assert {k: v for k, v in found.header.items() if k != "arrays"} == made.header
+    found.save(tmp_path / "again.npz")
+    assert (tmp_path / "again.npz").read_bytes() == path.read_bytes()
+    assert sorted(os.listdir(tmp_path)) == ["again.npz", "t.npz"]
+
+
+def test_numpy_reads_it_without_pickle(saved: bytes) -> None:
+    with np.load(io.BytesIO(saved), allow_pickle=False) as arrays:
+        assert arrays["class_of"].shape == (len(TOKENS),)
+        assert b'"format":"calligram token table"' in arrays["header"].tobytes()
+
+
+def test_the_header_says_what_it_is() -> None:
+    header = table().header
+    assert header["dialect"] is None and header["bounds"] is None
+    assert header["cuts"][0]["depth"] == 1 and header["states"] == len(table())
+    assert header["keywords"]["enforced"] > 0
+    tool = {"name": "t", "parameters": {"type": "object", "properties": {}}}
+    grammar = calligram.compile_tools([tool], calligram.dialects()[0])
+    found = regex_fsm.compile(grammar, VOCABULARY).header
+    assert (found["dialect"], found["tools"]) == (calligram.dialects()[0], ["t"])
+    assert found["bounds"]["string"] == 8192
+
+
+def test_bytes_are_the_same_in_every_process(saved: bytes) -> None:
+    code = (
+        "import sys; from tests.unit.targets import test_fsm_files as t;"
+        "sys.stdout.buffer.write(t.files.dumps(t.table()))"
+    )
+    for seed in ("0", "1"):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=ROOT, capture_output=True, check=True, env={**os.environ, "PYTHONHASHSEED": seed},
+        )  # fmt: skip
+        assert done.stdout == saved
+
+
+def test_cut_off_anywhere_is_refused(saved: bytes) -> None:
+    for size in [*range(0, len(saved), 997), len(saved) - 1]:
+        assert refused(saved[:size]) == "table-format", size
+
+
+def test_a_changed_byte_is_refused_or_means_nothing(saved: bytes) -> None:
+    made = files.loads(saved, VOCABULARY)
+    taken = 0
+    for at in range(0, len(saved), 131):
+        data = bytearray(saved)
+        data[at] ^= 0x41
+        try:
+            found = files.loads(bytes(data), VOCABULARY)
+        except ArtefactError as error:
+            assert error.problems[0].code in ("table-format", "table-version", "table-vocabulary")
+        else:
+            # Fields of the archive that say nothing about its content.
+            taken += 1
+            assert (found.next == made.next).all() and (found.class_of == made.class_of).all()
+    assert taken < len(saved) // 131 // 4
+
+
+def rebuilt(saved: bytes, **changes: bytes | None) -> bytes:
+    """The archive with members changed or left out."""
+    out = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(saved)) as old,
+        zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as new,
+    ):
+        for info in old.infolist():
+            content = changes.get(info.filename.removesuffix(".npy"), old.read(info))
+            if content is not None:
+                new.writestr(info.filename, content)
+    return out.getvalue()
+
+
+def sealed(**changes: Any) -> bytes:
+    """A file whose checksums are right and whose arrays are not those of any table."""
+    made = table()
+    packed = files._packed(made)
+    members = {k: files._npy(changes.get(k, v)) for k, v in packed.items()}
+    header = {**made.header, "format": files.FORMAT, "version": files.VERSION,
+              "vocabulary": VOCABULARY.digest, "arrays": files._digest(members),
+              **changes.get("header", {})}  # fmt: skip
+    header["header"] = hashlib.sha256(files._json(header)).hexdigest()
+    shown = files._npy(np.frombuffer(files._json(header), dtype=np.uint8))
+    return rebuilt(files.dumps(made), header=shown, **members)
+
+
+PACKED = files._packed(table())
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"class_of": PACKED["class_of"][:-1]},
+        {"class_of": PACKED["class_of"] + 10_000},
+        {"class_of": PACKED["class_of"].astype("<f4")},
+        {"states": PACKED["states"] - 1},
+        {"states": PACKED["states"][:-1]},
+        {"targets": PACKED["targets"] + 20_000},
+        {"sizes": PACKED["sizes"] * 2},
+        {"sizes": PACKED["sizes"][:0]},
+        {"accepting": PACKED["accepting"] + 100_000},
+        {"accepting": PACKED["accepting"][:, None]},
+        {"header": {"states": 2}},
+        {"header": {"states": 10**12}},
+        {"header": {"states": "many"}},
+        {"header": {"format": "other"}},
+    ],
+)
+def test_arrays_that_make_no_table_are_refused(changes: Any) -> None:
+    assert refused(sealed(**changes)) == "table-format"
+
+
+def test_sealing_alone_is_no_fault() -> None:
+    assert (files.loads(sealed(), VOCABULARY).next == table().next).all()
+
+
+def test_foreign_files_are_refused(saved: bytes) -> None:
+    other = io.BytesIO()
+    np.savez(other, a=np.zeros(3))
+    squeezed = io.BytesIO()
+    with zipfile.ZipFile(squeezed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.npy", b"0" * 1000)
+    objects = io.BytesIO()
+    np.save(objects, np.array([{}], dtype=object), allow_pickle=True)
+    huge = io.BytesIO()
+    npy.write_array_header_1_0(
+        huge, {"shape": (10**13,), "fortran_order": False, "descr": "|u1"}
+    )  # fmt: skip
+    for data in (
+        b"", b"x", b"PK", b"PK\x05\x06" + bytes(18), other.getvalue(), squeezed.getvalue(),
+        rebuilt(saved, targets=None), rebuilt(saved, header=None), rebuilt(saved, header=b"{}"),
+        rebuilt(saved, header=objects.getvalue()), rebuilt(saved, header=huge.getvalue()),
+        rebuilt(saved, header=files._npy(np.frombuffer(b"[1]", dtype=np.uint8))),
+        rebuilt(saved, header=files._npy(np.frombuffer(b"{", dtype=np.uint8))),
+    ):  # fmt: skip
+        assert refused(data) == "table-format"
+
+
+def test_another_vocabulary_or_version_is_named(saved: bytes) -> None:
+    other = Vocabulary([*TOKENS, b"more"], [258, 259], [258])
+    assert refused(saved, other) == "table-vocabulary"
+    assert refused(sealed(header={"version": 2})) == "table-version"
+
+
+def test_paths_that_cannot_be_used_are_errors(tmp_path: Path) -> None:
+    with pytest.raises(ArtefactError) as error:
+        regex_fsm.load(tmp_path / "none.npz", VOCABULARY)
+    assert error.value.problems[0].code == "table-unreadable"
+    with pytest.raises(ArtefactError) as error:
+        regex_fsm.load("\0", VOCABULARY)
+    assert error.value.problems[0].code == "table-unreadable"
+    path = tmp_path / "t.npz"
+    path.write_bytes(b"before")
+    for wrong in (tmp_path / "no" / "t.npz", tmp_path):
+        with pytest.raises(ArtefactError) as error:
+            table().save(wrong)
+        assert error.value.problems[0].code == "table-unwritable"
+    assert path.read_bytes() == b"before" and os.listdir(tmp_path) == ["t.npz"]

@@ -1,0 +1,328 @@
+"""The text of regular expressions, read by three engines, against the automaton."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import calligram
+from calligram.compiler.automaton.byte_dfa import minimal
+from calligram.compiler.automaton.determinise import determinise
+from calligram.compiler.errors import GrammarError, TargetError
+from calligram.compiler.grammar import (
+    Chars,
+    Choice,
+    Expr,
+    Grammar,
+    Literal,
+    Machine,
+    Member,
+    Members,
+    Ranges,
+    Regular,
+    Repeat,
+    Rules,
+    Sequence,
+)
+from calligram.compiler.origin import Origin
+from calligram.compiler.passes.cut_recursion import cut_recursion
+from calligram.compiler.regular.charset import charset
+from calligram.targets import regex_fsm
+from calligram.targets.regex_fsm import fragments, machines
+from calligram.targets.regex_fsm.text import regex_text
+from tests.laws.tools import TOOLS
+from tests.regexes import CLOSED, ENGINES, python
+from tests.sampling import Sampler, dice, mutations
+from tests.unit.automaton.random_grammars import grammars
+
+SHORT = ["".join(w) for n in range(6) for w in product("ab", repeat=n)] + ["é", "aé", "é€", "\n"]
+
+
+def spelled(expr: Expr) -> str:
+    return regex_text(Grammar(Rules(), expr), 10_000)
+
+
+@settings(max_examples=40)
+@given(grammars())
+def test_the_expression_says_what_the_automaton_says(made: tuple[Rules, Expr]) -> None:
+    try:
+        grammar, _ = cut_recursion(Grammar(*made), 2)
+        pattern = regex_text(grammar, 600)
+    except (GrammarError, TargetError):
+        return
+    dfa = minimal(determinise(grammar, {}, 20_000))
+    wanted = [dfa.accepts(text.encode()) for text in SHORT]
+    for name, engine in ENGINES.items():
+        accepts = engine(pattern)
+        assert [accepts(text) for text in SHORT] == wanted, (name, pattern)
+
+
+AWKWARD = "\\.^$|?*+()[]{}-&~#<>=!:,/\"'`@% aZ0_\t\n\r\x00\x07\x1f\x7f\x85\xa0é€\u2028\ufeff😀"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_character_is_itself(engine: str) -> None:
+    compiled = ENGINES[engine](spelled(Literal(AWKWARD)))
+    assert compiled(AWKWARD) and not compiled(AWKWARD[:-1]) and not compiled(AWKWARD + "a")
+    for char in AWKWARD:
+        accepts = ENGINES[engine](spelled(Sequence((Literal("x"), Literal(char), Literal("x")))))
+        assert [other for other in AWKWARD if accepts(f"x{other}x")] == [char]
+
+
+CLASSES: list[Ranges] = [
+    *(charset([(ord(c), ord(c)), (ord("b"), ord("b"))]) for c in AWKWARD),
+    *(charset([(ord(c), ord(c) + 1), (ord("x"), ord("x"))]) for c in AWKWARD),
+    charset([(0x26, 0x26), (0x2D, 0x2D), (0x5B, 0x5B), (0x5D, 0x5E), (0x7C, 0x7C), (0x7E, 0x7E)]),
+    charset([(0, 0x10FFFF)]),
+    charset([(0, 0x21), (0x23, 0x5B), (0x5D, 0x10FFFF)]),
+    charset([(1, 0x10FFFF)]),
+    charset([(0xD000, 0xE001)]),
+    charset([(0x20, 0x7E)]),
+    charset([(0x80, 0x10FFFE)]),
+]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_class_holds_what_it_says(engine: str) -> None:
+    probes = AWKWARD + "bcxyz!\ud7ff\ue000\U0010fffe\U0010ffff"
+    for ranges in CLASSES:
+        pattern = spelled(Sequence((Literal("<"), Chars(ranges), Literal(">"))))
+        accepts = ENGINES[engine](pattern)
+        for probe in probes:
+            inside = any(low <= ord(probe) <= high for low, high in ranges)
+            assert accepts(f"<{probe}>") == inside, (pattern, probe)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 0x10FFFF), st.integers(0, 40)), min_size=1, max_size=4
+    ).map(lambda pairs: charset((low, min(low + n, 0x10FFFF)) for low, n in pairs)),
+    st.booleans(),
+)  # fmt: skip
+def test_any_class(ranges: Ranges, outside: bool) -> None:
+    inverse = fragments._outside(ranges)
+    if not (ranges and inverse):
+        return
+    ranges = inverse if outside else ranges
+    edges = {p for low, high in ranges for p in (low - 1, low, high, high + 1)}
+    accepts = python(spelled(Chars(ranges)))
+    for code in edges:
+        if 0 <= code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF:
+            assert accepts(chr(code)) == any(low <= code <= high for low, high in ranges)
+
+
+A = Literal("a")
+
+
+@pytest.mark.parametrize(
+    ("expr", "text"),
+    [
+        (Sequence(()), "(?:)"),
+        (Repeat(A, 0, 0), "(?:)"),
+        (Repeat(Repeat(A, 0, None), 2, 3), "(?:a*){2,3}"),
+        (Repeat(Repeat(A, 0, 1), 0, 1), "(?:a?)?"),
+        (Repeat(Literal("ab"), 1, None), "(?:ab)+"),
+        (Repeat(A, 3, 3), "a{3}"),
+        (Repeat(A, 3, None), "a{3,}"),
+        (Repeat(A, 0, 8192), "a{0,8192}"),
+        (Choice((A, Sequence(()))), "a?"),
+        (Choice((A, A)), "a"),
+        (Choice((Literal("ab"), A, Literal(""))), "(?:ab|a)?"),
+        (Sequence((Choice((A, Literal("b"))), A)), "(?:a|b)a"),
+        (Chars(((97, 99),)), "[a-c]"),
+        (Chars(((97, 98),)), "[ab]"),
+        (Chars(charset([(0, 0x60), (0x62, 0x10FFFF)])), "[^a]"),
+    ],
+)
+def test_how_it_is_written(expr: Expr, text: str) -> None:
+    assert spelled(expr) == text
+
+
+def chars(machine: Machine, low: int, high: int | None) -> str:
+    return spelled(Regular(machine, low, high, "text", Origin("/here")))
+
+
+LETTERS = Machine((((97, 122, 0, 1),),), frozenset({0}))
+NAME = Machine((((65, 90, 1, 1),), ((97, 122, 1, 1),)), frozenset({1}))
+PAIRS = Machine((((97, 97, 1, 1),), ((97, 97, 0, 1),)), frozenset({0}))
+MAIL = Machine((((97, 97, 0, 1), (64, 64, 1, 1)), ((97, 97, 1, 1),)), frozenset({1}))
+
+
+def test_counts_stay_counts() -> None:
+    assert chars(LETTERS, 0, 8192) == "[a-z]{0,8192}"
+    assert chars(LETTERS, 2, None) == "[a-z]{2,}"
+    assert chars(NAME, 0, 64) == "[A-Z][a-z]{0,63}"
+    assert chars(NAME, 0, None) == chars(NAME, 1, None) == "[A-Z][a-z]*"
+
+
+ENDS = Machine(
+    (((64, 64, 1, 0), (65, 65, 1, 1), (97, 97, 0, 1)), ()), frozenset({1})
+)  # fmt: skip
+"""Ends with a letter that counts, or with one that does not."""
+
+
+@pytest.mark.parametrize("machine", [LETTERS, NAME, PAIRS, MAIL, ENDS])
+@pytest.mark.parametrize("bounds", [(0, None), (0, 3), (2, 4), (3, None), (4, 4)])
+def test_counted_machines(machine: Machine, bounds: tuple[int, int | None]) -> None:
+    grammar = Grammar(Rules(), Regular(machine, *bounds))
+    try:
+        pattern = regex_text(grammar, 10_000)
+    except GrammarError:
+        assert (machine, bounds) == (PAIRS, (3, 3))
+        return
+    dfa = minimal(determinise(grammar, {}, 1000))
+    words = ["".join(w) for n in range(6) for w in product("aA@", repeat=n)]
+    for name, engine in ENGINES.items():
+        accepts = engine(pattern)
+        assert [w for w in words if accepts(w) != dfa.accepts(w.encode())] == [], name
+
+
+def test_what_has_no_text_of_that_length_is_an_error() -> None:
+    with pytest.raises(GrammarError, match="no text has 3..3 characters"):
+        chars(PAIRS, 3, 3)
+
+
+def test_a_count_that_is_no_repeat_is_refused_when_it_grows() -> None:
+    letters = Machine((((97, 97, 1, 1),), ((97, 97, 1, 1), (98, 98, 0, 1))), frozenset({1}))
+    with pytest.raises(TargetError) as refused:
+        chars(letters, 0, 300)
+    [problem] = refused.value.problems
+    assert problem.origin.pointer == "/here" and problem.hint
+
+
+def test_too_many_places_are_refused() -> None:
+    with pytest.raises(TargetError, match="counting"):
+        chars(MAIL, 0, machines.MAX_PLACES)
+
+
+def test_a_deep_expression_is_refused() -> None:
+    expr: Expr = Literal("ab")
+    for _ in range(101):
+        expr = Repeat(Sequence((A, expr)), 0, 1)
+    with pytest.raises(TargetError, match="nesting"):
+        spelled(expr)
+
+
+# Objects ---------------------------------------------------------------------------------------
+
+
+def keys(required: str, size: int) -> tuple[Member, ...]:
+    return tuple(
+        Member(c, Literal(c), c in required) for c in "abcdefghijklmnopqrst"[:size]
+    )  # fmt: skip
+
+
+@settings(max_examples=80)
+@given(
+    st.sets(st.sampled_from("abc")).map("".join),
+    st.integers(0, 3),
+    st.booleans(),
+    st.none() | st.integers(0, 2),
+    st.integers(0, 3),
+    st.none() | st.integers(1, 4),
+    st.sampled_from(["schema", "any"]),
+)
+def test_members_in_every_arrangement(
+    required: str, size: int, opened: bool, most: int | None, low: int, high: int | None, order: Any
+) -> None:
+    node = Members(
+        keys(required, size), Literal(","), (Literal("x"),) if opened else (), most, order, low,
+        None if high is None else max(low, high),
+    )  # fmt: skip
+    grammar = Grammar(Rules(), node)
+    dfa = minimal(determinise(grammar, {}, 10_000))
+    try:
+        accepts = python(regex_text(grammar, 4000))
+    except GrammarError:
+        assert not dfa.accepting.any()
+        return
+    except TargetError as refused:
+        assert "length" in str(refused)
+        return
+    words = [",".join(w) for n in range(5) for w in product("abc"[:size] + "x", repeat=n)]
+    for word in [*words, "a,", ",a", "x,x,x,x,x"]:
+        assert accepts(word) == dfa.accepts(word.encode()), word
+
+
+def test_many_optional_keys_take_little() -> None:
+    node = Members(tuple(Member(f"k{i}", Literal(f"k{i:02}"), False) for i in range(64)), A)
+    assert len(spelled(node)) < 64 * 10 * 7
+
+
+# Whole grammars --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dialect", calligram.dialects())
+def test_every_dialect_as_a_whole(dialect: str) -> None:
+    small = calligram.Bounds(
+        string=5, items=2, keys=2, depth=1, recursion=1, digits=3, exponent=1, calls=2, whitespace=2
+    )
+    for tool in TOOLS:
+        grammar = calligram.compile_tools([tool], dialect, bounds=small)
+        try:
+            pattern = regex_fsm.regex(grammar)
+        except TargetError as refused:
+            # Raw text that must not hold its closer and is counted: no repeat says that.
+            assert {p.message.split(":")[0] for p in refused.problems} <= {"counting", "length"}
+            continue
+        accepts = python(pattern)
+        random = dice("regex", dialect, tool["function"]["name"])
+        texts = Sampler(grammar.enforced.rules, random).texts(grammar.enforced.start, 15)
+        texts += mutations(texts, random, 15)
+        wrong = [t for t in texts if accepts(t) != grammar.check(t).accepted]
+        assert wrong == [], pattern
+
+
+@pytest.mark.parametrize("engine", CLOSED)
+def test_a_tool_in_each_engine(engine: str) -> None:
+    tool = {
+        "name": "book",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "where": {"type": "string", "minLength": 1, "maxLength": 4},
+                "class": {"enum": ["a+b", "[c]", "é"]},
+                "nights": {"type": "integer", "minimum": -3, "maximum": 14},
+                "day": {"type": "string", "format": "date"},
+                "tags": {"type": "array", "items": {"type": "boolean"}, "maxItems": 3},
+            },
+            "required": ["where"],
+            "additionalProperties": False,
+        },
+    }
+    grammar = calligram.compile_schema(tool["parameters"], whitespace="exact", bounds=None)
+    accepts = CLOSED[engine](regex_fsm.regex(grammar))
+    random = dice("regex", "engine")
+    texts = Sampler(grammar.enforced.rules, random).texts(grammar.enforced.start, 40)
+    texts += mutations(texts, random, 40)
+    assert [t for t in texts if accepts(t) != grammar.check(t).accepted] == []
+
+
+def test_recursion_is_cut_as_in_the_table() -> None:
+    grammar = calligram.compile_schema({}, bounds=None, whitespace="exact")
+    accepts = python(regex_fsm.regex(grammar, max_depth=1))
+    dfa = regex_fsm.dfa(grammar, max_depth=1)
+    values: list[Any] = [1, "x", [], [1], [[]], [[1]], {"a": 1}, {"a": {}}, {"a": {"b": 1}}]
+    for value in values:
+        text = json.dumps(value)
+        assert accepts(text) == dfa.accepts(text.encode()), text
+    assert dfa.accepts(b"[1]") and not dfa.accepts(b"[[1]]")
+    for call in (regex_fsm.regex, regex_fsm.dfa):
+        with pytest.raises(TargetError, match="recursion"):
+            call(grammar, max_depth=None)
+    with pytest.raises(TargetError, match="length"):
+        regex_fsm.regex(grammar, max_length=1000)
+
+
+@pytest.mark.parametrize("engine", CLOSED)
+def test_options_that_begin_alike_are_all_read(engine: str) -> None:
+    # Rust's automaton stops at the first option that matches: longer ones stand first.
+    grammar = calligram.compile_schema({"enum": [1, 12, 123, "x"]}, whitespace="exact")
+    accepts = CLOSED[engine](regex_fsm.regex(grammar))
+    texts = ["1", "12", "123", '"x"']
+    assert [t for t in [*texts, "2", "13", '"'] if accepts(t)] == texts
