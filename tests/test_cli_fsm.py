@@ -77,7 +77,7 @@ def test_a_table_is_written(tmp_path: Path, vocabulary: str) -> None:
         (["--target", "fsm", "-o", "x"], "needs --vocab and --output"),
         (["--target", "fsm", "--vocab", "x"], "needs --vocab and --output"),
         (["--target", "regex", "--vocab", "x"], "belongs to --target fsm"),
-        (["--vocab", "x"], "belongs to --target fsm"),
+        (["--vocab", "x"], "belongs to --target mask or fsm"),
         (["--target", "regex", "--max-depth", "-1"], "--max-depth"),
     ],
 )

@@ -94,6 +94,11 @@ class LeastTexts:
         self.of(cell)
         return cell not in self._loose
 
+    def is_sure(self, expr: Expr) -> bool:
+        """Is `expression` the truth for an expression, wherever it stands?"""
+        self.expression(expr)
+        return id(expr) not in self._loose_exprs
+
     # Heads ------------------------------------------------------------------------------------
 
     def _head(self, head: Head) -> int:

@@ -23,6 +23,10 @@ MAX_WORDS: Final = 20_000
 """Most texts that are listed one by one."""
 
 
+MAX_FRONTIER: Final = 1_000
+"""Most places that beginnings of one length stand in, where lengths are asked for."""
+
+
 class _Progress:
     """Texts found so far, and the longer beginnings that are left, by how many there are.
 
@@ -73,6 +77,25 @@ class WordCounts:
                 )
             found = self._words[cell] = tuple(self._listed(cell))
         return found
+
+    def length(self, cell: int, number: int, longest: int) -> int | None:
+        """Bytes of the continuation's `number`-th shortest text, None if that is longer than
+        `longest` bytes or cannot be told easily."""
+        frontier: dict[Cells, int] = {(cell,): 1}
+        total = int(self._ends((cell,)))
+        bytes_ = 0
+        while total < number:
+            longer: dict[Cells, int] = {}
+            for cells, count in frontier.items():
+                for low, high, target in self._steps(cells):
+                    ways = count * (high - low + 1)
+                    total += ways if self._ends(target) else 0
+                    longer[target] = longer.get(target, 0) + ways
+            bytes_ += 1
+            frontier = longer
+            if not frontier or bytes_ > longest or len(frontier) > MAX_FRONTIER:
+                return None
+        return bytes_
 
     def _listed(self, cell: int) -> Iterator[Word]:
         level: list[tuple[Cells, Word]] = [((cell,), "")]

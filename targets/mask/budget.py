@@ -8,23 +8,20 @@ the promise, and the mask is never empty.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...compiler.automaton.cells import Head
-from ...compiler.automaton.distinct import BETWEEN, INSIDE, NEXT
 from ...compiler.automaton.least_texts import LeastTexts
 from ...compiler.automaton.machine_distance import FAR
-from ...compiler.automaton.remembered import UNKNOWN
 from ...compiler.errors import VocabularyError
-from ...compiler.grammar import Distinct, Expr, Literal, Members
 from ...compiler.owners import back_to
 from .bitmask import allow, forbid
 from .lacking import lacking_bytes
 from .reach import Group, Reach, Reached
 from .states import DEAD, ENDED
+from .untold import Untold
 from .ways import Ways
 
 if TYPE_CHECKING:
@@ -48,7 +45,7 @@ class _Plan(NamedTuple):
     """
 
     far: int
-    parts: tuple[tuple[int, Reached], ...]
+    parts: tuple[Reached, ...]
     tokens: dict[int, int]
 
 
@@ -62,6 +59,7 @@ class Ends:
         complete = not lacking_bytes(automaton.grammar, vocabulary)
         self._least = LeastTexts(automaton.core)
         self._ways = Ways(automaton.core, self._least, vocabulary, complete)
+        self._untold = Untold(self._core, self._least)
         self._reach = Reach(automaton, walker, self._ways)
         self._end = 1 if vocabulary.eos_ids else 0
         self._longest = max(
@@ -126,9 +124,9 @@ class Ends:
     ) -> NDArray[np.int32]:
         row = np.zeros(whole.size, dtype=np.uint32)
         doubtful: list[int] = []
-        for cell, reached in plan.parts:
+        for reached in plan.parts:
             for group in reached.groups:
-                if self._fits(cell, group, budget - 1):
+                if self._fits(group, budget - 1):
                     _put(row, group)
                 elif any(map(self._is_untold, group.cells)):
                     doubtful += group.ids
@@ -157,10 +155,10 @@ class Ends:
         slack = self._automaton.vocabulary.longest + 1
         cells = self._automaton.cells(state)
         sources = dict.fromkeys(self._ways.canonical(cell, slack) for cell in cells)
-        parts = tuple((cell, self._reach.of(cell)) for cell in sources)
-        single = frozenset[int]().union(*(reached.single for _, reached in parts))
+        parts = tuple(map(self._reach.of, sources))
+        single = frozenset[int]().union(*(reached.single for reached in parts))
         far = 0
-        for cell, _ in parts:
+        for cell in sources:
             bound = self._fars.get(cell)
             if bound is None:
                 bound = self._fars[cell] = self._far(cell)
@@ -174,26 +172,24 @@ class Ends:
         """A budget that is enough for whatever group's tokens are taken from a continuation, but
         for tokens that are taken one by one."""
         groups = self._reach.of(cell).groups
-        return max(
-            (self._bound(cell, g) for g in groups if not self._is_listed(cell, g)), default=0
-        )
+        return max((self._bound(g) for g in groups if not self._is_listed(g)), default=0)
 
-    def _is_listed(self, source: int, group: Group) -> bool:
+    def _is_listed(self, group: Group) -> bool:
         """Are the group's tokens few, and taken one by one as nothing is told of them together?"""
         few = not group.rows and len(group.ids) <= MAX_DOUBTFUL
-        return few and any(map(self._is_untold, group.cells)) and self._bound(source, group) >= FAR
+        return few and any(map(self._is_untold, group.cells)) and self._bound(group) >= FAR
 
     def _untaken(
-        self, state: int, whole: NDArray[np.int32], parts: tuple[tuple[int, Reached], ...]
+        self, state: int, whole: NDArray[np.int32], parts: tuple[Reached, ...]
     ) -> set[int]:
         """The tokens of the mask that no group has or can be told of, as behind texts that are
         remembered."""
         left = whole.view(np.uint32).copy()
         if self._automaton.may_end(state):
             forbid(left, self._automaton.vocabulary.eos_ids)
-        for cell, reached in parts:
+        for reached in parts:
             for group in reached.groups:
-                if not self._is_listed(cell, group):
+                if not self._is_listed(group):
                     _take(left, group)
         return set(_ids(left))
 
@@ -210,12 +206,12 @@ class Ends:
 
     # Groups -----------------------------------------------------------------------------------
 
-    def _bound(self, source: int, group: Group) -> int:
+    def _bound(self, group: Group) -> int:
         """A budget that is enough for the group's tokens, found without cutting texts into tokens
         where that can be helped; FAR if they must be taken one by one."""
-        return max(self._bound_of(source, cell) for cell in group.cells)
+        return max(self._bound_of(cell) for cell in group.cells)
 
-    def _bound_of(self, source: int, cell: int) -> int:
+    def _bound_of(self, cell: int) -> int:
         least = self._least
         if least.exact(cell):
             if self._ways.complete or least.of(cell) >= FAR:
@@ -223,49 +219,18 @@ class Ends:
             return min(1 + self._to_end(cell), FAR)
         if not self._is_untold(cell):
             return min(1 + self._to_end(cell), FAR)
-        return self._forgotten(source, cell)
+        if not self._ways.complete:
+            return FAR
+        return min(1 + self._untold.bytes(cell) + self._end, FAR)
 
     def _is_untold(self, cell: int) -> bool:
         """Does the way from a place depend on a text that it does not know?"""
         return not self._least.exact(cell) and self._core.remembering.is_forgotten(cell)
 
-    def _forgotten(self, source: int, cell: int) -> int:
-        """A budget that is enough behind a token in an item whose text is not told.
-
-        The item may end as soon as it likes, since it begins like none before. Those behind it may
-        be the ones on the way from where the token is taken; should this item be one of them, the
-        one that the way begins with is left in its place. Keys of an object likewise.
-        """
-        here, there = self._remembered(source), self._remembered(cell)
-        if here is None or there is None or not self._ways.complete:
-            return FAR
-        (head, tail), (before, behind) = there, here
-        members = self._core.remembering.texts.members
-        if head[1] != before[1] or tail != behind or not _is_alike(self._core.exprs[head[1]]):
-            return FAR
-        if head[0] == INSIDE:
-            open_ = head[6] == UNKNOWN and not self._core.remembering.remembers(head[5])
-            if not open_ or head[4] != _memory(before):
-                return FAR
-        elif head[0] == NEXT and not _is_owed(self._core.exprs[head[1]], head[2]):
-            # One item more than there are on the way.
-            return FAR
-        elif members(_memory(head)) != members(_memory(before)) | {UNKNOWN}:
-            return FAR
-        return min(1 + self._least.of(cell) + self._ways.bytes(source) + self._end, FAR)
-
-    def _remembered(self, cell: int) -> tuple[Head, int] | None:
-        """The first head of a place that remembers texts, and what is behind it."""
-        while cell:
-            head, cell = self._core.parts(cell)
-            if head[0] in (BETWEEN, NEXT, INSIDE):
-                return head, cell
-        return None
-
-    def _fits(self, source: int, group: Group, left: int) -> bool:
+    def _fits(self, group: Group, left: int) -> bool:
         """May one of the group's tokens be taken so that `left` tokens are enough behind it?"""
         for cell in group.cells:
-            if self._bound_of(source, cell) <= left + 1:
+            if self._bound_of(cell) <= left + 1:
                 continue
             if self._is_untold(cell):
                 return False
@@ -274,32 +239,6 @@ class Ends:
             if self._to_end(cell) > left:
                 return False
         return True
-
-
-def _memory(head: Head) -> int:
-    """The number of the set of texts that a head remembers."""
-    found: int = head[4] if head[0] == INSIDE else head[3]
-    return found
-
-
-def _is_owed(node: Expr, state: Any) -> bool:
-    """Must an item or key follow in any case?"""
-    if isinstance(node, Distinct):
-        return bool(state < node.min_count)
-    return isinstance(node, Members) and bool(state[2] < node.min_count)
-
-
-def _is_alike(node: Expr) -> bool:
-    """May what differs from one item or key stand in the place of another, so that the shortest
-    that are left are the shortest together? Keys of two kinds never meet."""
-    if not isinstance(node, (Distinct, Members)):
-        return False
-    if not isinstance(node.separator, Literal) or not node.separator.text:
-        return False
-    if isinstance(node, Distinct):
-        return not node.prefix
-    ordered = node.order == "schema" or not node.keys
-    return ordered and node.memory == "distinct" and not node.conditions
 
 
 def no_end() -> VocabularyError:

@@ -264,6 +264,34 @@ def test_a_large_budget_is_the_mask_itself() -> None:
     assert matcher.mask_row(10**6) is matcher.mask_row(budget=None)
 
 
+TUPLE = {
+    "type": "array", "uniqueItems": True, "minItems": 3,
+    "prefixItems": [{"type": "string"}, {"type": "string", "maxLength": 5}, {}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("key_order", ["schema", "any"])
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        (TUPLE, '["ab'),
+        (TUPLE, '["ab", '),
+        (SCHEMAS["unique"], '["a", "b'),
+        ({**SCHEMAS["open keys"], "minProperties": 3}, '{"xq'),
+    ],
+)
+def test_a_large_budget_refuses_nothing_where_texts_must_differ(
+    schema: Any, text: str, key_order: Any
+) -> None:
+    grammar = calligram.compile_schema(
+        schema, whitespace="exact", key_order=key_order, bounds=calligram.Bounds()
+    )
+    matcher = mask.compile(grammar, LONG).matcher()
+    assert matcher.accept_string(text)
+    assert matcher.allowed_tokens(200) == matcher.allowed_tokens()
+    assert set(matcher.allowed_tokens(1)) < set(matcher.allowed_tokens())
+
+
 def test_budgets_in_all_the_calls() -> None:
     automaton = made("huge beside small", "long")
     one, two = automaton.matcher(), automaton.matcher()
