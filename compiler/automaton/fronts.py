@@ -8,7 +8,7 @@ content, white space, digits), each as one thing; and byte arcs only for what is
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from ..grammar import (
     Chars,
@@ -42,16 +42,13 @@ _MOST_PARTS: Final = 5000
 """Expressions in an item beyond which it is not looked into."""
 
 
-class LiteralFront(NamedTuple):
-    """A text that comes next, and the continuation behind it.
+LiteralFront: TypeAlias = tuple[bytes, bytes, int, int]
+"""A text that comes next: what is left of it, the literal, how much of that lies behind already,
+and the continuation behind it.
 
-    data, at: the literal and how much of it lies behind already; rest: ``data[at:]``.
-    """
-
-    rest: bytes
-    data: bytes
-    at: int
-    tail: int
+As a front, a plain tuple: there are many of them, and the garbage collector does not look again at
+plain tuples of numbers and bytes.
+"""
 
 
 class Loop(NamedTuple):
@@ -84,18 +81,11 @@ class Loop(NamedTuple):
     closed: bool = False
 
 
-class Front(NamedTuple):
-    """All that a continuation may begin with, and whether it may end.
-
-    What may follow a loop that can be left at once is among it. firsts: the bytes of ordinary text
-    that may come next.
-    """
-
-    literals: tuple[LiteralFront, ...]
-    loops: tuple[Loop, ...]
-    arcs: tuple[tuple[int, int, int], ...]
-    final: bool
-    firsts: ByteSet
+Front: TypeAlias = tuple[
+    tuple[LiteralFront, ...], tuple[Loop, ...], tuple[tuple[int, int, int], ...], bool, ByteSet
+]
+"""All that a continuation may begin with: literals, loops and byte arcs, what may follow a loop
+that can be left at once among them; whether it may end; and the first bytes of ordinary text."""
 
 
 class Fronts:
@@ -108,7 +98,7 @@ class Fronts:
     def __init__(self, core: Core, longest: int) -> None:
         self.core = core
         self._longest = longest
-        self.known: dict[int, Front] = {END: Front((), (), (), True, 0)}
+        self.known: dict[int, Front] = {END: ((), (), (), True, 0)}
         self._loops: dict[int, Loop | None] = {}
         self._around: dict[int, ByteSet] = {}
         self._bodies: dict[int, tuple[Expr | None, ByteSet]] = {}
@@ -189,10 +179,10 @@ class Fronts:
                 continue
             known = self.known.get(here)
             if known is not None:
-                literals += known.literals
-                loops += known.loops
-                plain += known.arcs
-                final = final or known.final
+                literals += known[0]
+                loops += known[1]
+                plain += known[2]
+                final = final or known[3]
                 continue
             literal = self._literal(here)
             if literal is not None:
@@ -209,14 +199,14 @@ class Fronts:
             core.step_into(here, nothing, arcs, stack)
         plain += ((a.low, a.high, a.target) for a in arcs)
         firsts = 0
-        for literal in literals:
-            firsts |= 1 << literal.rest[0]
+        for rest, _, _, _ in literals:
+            firsts |= 1 << rest[0]
         for low, high, _ in plain:
             if low < TOKEN_BASE:
                 firsts |= (1 << high + 1) - (1 << low)
         for loop in loops:
             firsts |= loop.around
-        return Front(
+        return (
             tuple(literals if len(literals) < 2 else dict.fromkeys(literals)),
             tuple(loops if len(loops) < 2 else {_place(loop): loop for loop in loops}.values()),
             tuple(plain if len(plain) < 2 else dict.fromkeys(plain)),
@@ -227,13 +217,13 @@ class Fronts:
     def _loop_front(self, loop: Loop) -> Front:
         """What a loop begins with, and what is behind it where it may be left at once."""
         if not free(loop):
-            return Front((), (loop,), (), False, loop.around)
+            return (), (loop,), (), False, loop.around
         literals, loops, arcs, final, firsts = self.known.get(loop.tail) or self.front(loop.tail)
         if loops:
             loops = tuple({_place(each): each for each in (loop, *loops)}.values())
         else:
             loops = (loop,)
-        return Front(literals, loops, arcs, final, firsts | loop.around)
+        return literals, loops, arcs, final, firsts | loop.around
 
     def _literal(self, cell: int) -> LiteralFront | None:
         """The literal that a continuation is before or in the middle of."""
@@ -243,28 +233,28 @@ class Fronts:
             return None
         if head[0] == BYTES:
             _, data, at = head
-            return LiteralFront(data[at:], data, at, core.settled(tail))
+            return data[at:], data, at, core.settled(tail)
         expr = core.exprs[head[1]] if head[0] == EXPR else None
         if isinstance(expr, Literal) and expr.text and not core.is_marked(expr.text):
             data = expr.text.encode("utf-8")
-            return LiteralFront(data, data, 0, core.settled(tail))
+            return data, data, 0, core.settled(tail)
         return None
 
     # Ends -------------------------------------------------------------------------------------
 
     def ends(self, cell: int) -> bool:
         """May the text end here?"""
-        return self.front(cell).final
+        return self.front(cell)[3]
 
     def specials(self, cell: int) -> list[int]:
         """The special tokens that may come next, by id."""
-        return [low - TOKEN_BASE for low, _, _ in self.front(cell).arcs if low >= TOKEN_BASE]
+        return [low - TOKEN_BASE for low, _, _ in self.front(cell)[2] if low >= TOKEN_BASE]
 
     # First bytes ------------------------------------------------------------------------------
 
     def firsts(self, cell: int) -> ByteSet:
         """The bytes that the continuation can begin with."""
-        return (self.known.get(cell) or self.front(cell)).firsts
+        return (self.known.get(cell) or self.front(cell))[4]
 
     def _item_firsts(self, index: int) -> ByteSet:
         found = self._around.get(index)
@@ -293,7 +283,7 @@ class Fronts:
             if item is None:
                 return self._inside_item(cell)
             behind = core.settled(tail)
-            also = leaving & (self.known.get(behind) or self.front(behind)).firsts
+            also = leaving & (self.known.get(behind) or self.front(behind))[4]
             return Loop(item, index, 0, need, left, behind, leaving, also)
         if kind == INSIDE:
             return self._unknown_item(cell)
@@ -417,21 +407,21 @@ def _union(fronts: list[Front]) -> Front:
     arcs: dict[tuple[int, int, int], None] = {}
     final = False
     firsts = 0
-    for front in fronts:
-        if front.literals:
-            literals.update(dict.fromkeys(front.literals))
-        for loop in front.loops:
+    for own, around, plain, ends, first in fronts:
+        if own:
+            literals.update(dict.fromkeys(own))
+        for loop in around:
             loops[_place(loop)] = loop
-        if front.arcs:
-            arcs.update(dict.fromkeys(front.arcs))
-        final = final or front.final
-        firsts |= front.firsts
-    return Front(tuple(literals), tuple(loops.values()), tuple(arcs), final, firsts)
+        if plain:
+            arcs.update(dict.fromkeys(plain))
+        final = final or ends
+        firsts |= first
+    return tuple(literals), tuple(loops.values()), tuple(arcs), final, firsts
 
 
 def _literal_front(data: bytes, at: int, tail: int) -> Front:
     """A place in a literal."""
-    return Front((LiteralFront(data[at:], data, at, tail),), (), (), False, 1 << data[at])
+    return ((data[at:], data, at, tail),), (), (), False, 1 << data[at]
 
 
 def _place(loop: Loop) -> tuple[object, ...]:

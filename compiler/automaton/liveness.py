@@ -21,11 +21,14 @@ class Liveness:
 
     def __init__(self, machine: Machine) -> None:
         size = len(machine.transitions)
-        self._free: list[list[int]] = [[] for _ in range(size)]
-        self._counted: list[list[int]] = [[] for _ in range(size)]
+        free: list[list[int]] = [[] for _ in range(size)]
+        counted: list[list[int]] = [[] for _ in range(size)]
         for state, row in enumerate(machine.transitions):
             for _, _, target, counts in row:
-                (self._counted if counts else self._free)[target].append(state)
+                (counted if counts else free)[target].append(state)
+        # Tuples of numbers, which the garbage collector need not look at.
+        self._free = tuple(map(tuple, free))
+        self._counted = tuple(map(tuple, counted))
         self._all = (1 << size) - 1
         start = self._closed(set(machine.accepting))
         self._sets = [start]

@@ -3,11 +3,12 @@
 A node is a range of the sorted strings that share their first `depth` bytes. Children are found on
 the packed bytes, vectorised where the range is long, so that a vocabulary of a quarter of a million
 tokens costs a sort and nothing more until it is walked. Nodes are numbers, and what is known of
-them stands in lists of numbers: Python's garbage collector need not look at each of them.
+them stands in arrays of numbers: Python's garbage collector need not look at each of them.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -75,12 +76,12 @@ class Forest:
 
     def __init__(self, trie: TokenTrie) -> None:
         self.trie: list[TokenTrie] = []
-        self.first: list[int] = []
-        self.low: list[int] = []
-        self.high: list[int] = []
-        self.depth: list[int] = []
+        self.first = array("i")
+        self.low = array("i")
+        self.high = array("i")
+        self.depth = array("i")
         self.ids: list[tuple[int, ...]] = []
-        self.size: list[int] = []
+        self.size = array("i")
         self._children: list[dict[int, Node] | None] = []
         self._leads: list[int] = []
         self.plant(trie)

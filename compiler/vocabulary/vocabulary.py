@@ -262,14 +262,13 @@ class Vocabulary:
         return found
 
     @cached_property
-    def ordinary(self) -> list[int]:
+    def ordinary(self) -> tuple[int, ...]:
         """The ids that are matched by their bytes, sorted by bytes."""
         order = sorted_by_bytes(self.tokens) if self._order is None else self._order
         apart = np.zeros(len(self.tokens), dtype=bool)
         for ids in (self.special_ids, self.padding_ids, self.eos_ids):
             apart[list(ids)] = True
-        kept: list[int] = order[~apart[order]].tolist()
-        return kept
+        return tuple(order[~apart[order]].tolist())
 
     def trim(self) -> None:
         """Forget slices, ways and nodes if they have become many."""

@@ -29,18 +29,18 @@ def advance(
         if at == end:
             out.add(cell)
             continue
-        front = front_of(cell)
-        for rest, text, done, tail in front.literals:
+        literals, loops, arcs, _, _ = front_of(cell)
+        for rest, text, done, tail in literals:
             if rest[0] != data[at]:
                 continue
             if data.startswith(rest, at):
                 stack.append((tail, at + len(rest)))
             elif rest.startswith(data[at:]):
                 out.add(core.literal_cell(text, done + end - at, tail))
-        for loop in front.loops:
+        for loop in loops:
             around(core, fronts, walker, cell, loop, data, at, stack)
         byte = data[at]
-        for low, high, target in front.arcs:
+        for low, high, target in arcs:
             if low <= byte <= high:
                 stack.append((core.read(target, byte), at + 1))
     return tuple(sorted(out))

@@ -77,7 +77,7 @@ class FreeTokens:
         """The free texts that a continuation begins with. They have no bounds."""
         if not self._numbers or not self._vocabulary.specials_but(self._markers):
             return []
-        return [loop for loop in self._fronts.front(cell).loops if loop.number in self._numbers]
+        return [loop for loop in self._fronts.front(cell)[1] if loop.number in self._numbers]
 
     def _after(self, loop: Loop, data: bytes) -> int | None:
         place = self._walker.place(loop)

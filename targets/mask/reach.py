@@ -138,7 +138,7 @@ class _Walk:
         self.stack: list[tuple[Node, int]] = []
 
     def run(self, cell: int) -> Reached:
-        for low, _, target in self.fronts.front(cell).arcs:
+        for low, _, target in self.fronts.front(cell)[2]:
             if low >= TOKEN_BASE:
                 self.add(self.core.read(target, low), (low - TOKEN_BASE,))
         remembering, forest = self.core.remembering, self.vocabulary.forest
@@ -154,15 +154,15 @@ class _Walk:
                 for word in remembering.rests(here):
                     along(forest, node, word, self.single)
                 here = remembering.forget(here)
-            front = self.fronts.front(here)
+            literals, loops, arcs, _, _ = self.fronts.front(here)
             leads = forest.leads(node)
-            for rest, data, at, tail in front.literals:
+            for rest, data, at, tail in literals:
                 if leads >> rest[0] & 1:
                     self.literal(node, data, at, tail)
-            for loop in front.loops:
+            for loop in loops:
                 if leads & loop.around:
                     self.loop(node, here, loop)
-            self.arcs(node, front.arcs)
+            self.arcs(node, arcs)
         return Reached(tuple(self.groups.values()), frozenset(self.single))
 
     def add(self, cell: int, ids: tuple[int, ...]) -> None:

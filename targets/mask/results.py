@@ -14,6 +14,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from ...compiler.automaton.machine_loops import ByteSet
+from ...compiler.vocabulary.loop_table import LoopTable
 from ...compiler.vocabulary.trie import Node
 from ...compiler.vocabulary.vocabulary import Vocabulary
 from .bitmask import allow, forbid
@@ -22,6 +24,30 @@ Row = NDArray[np.uint32]
 
 Signature: TypeAlias = bytes | int
 """What a place begins with, whatever is behind: the rest of a literal, or a number for all else."""
+
+
+class Around(NamedTuple):
+    """All of a loop that a step depends on.
+
+    behind: the bytes that what is behind the loop can begin with.
+    excluded: what is left of the texts that the loop must not have been when it is left.
+    The others as in :class:`~...compiler.automaton.fronts.Loop` and
+    :class:`~...compiler.vocabulary.loop_table.Place`; no greater counts than tokens can reach.
+    """
+
+    table: LoopTable
+    start: int
+    need: int
+    left: int | None
+    around: ByteSet
+    also: ByteSet
+    behind: ByteSet
+    excluded: tuple[bytes, ...] = ()
+
+
+Sign: TypeAlias = tuple[tuple[bytes, ...], tuple[Around, ...], tuple[tuple[int, int], ...]]
+"""What a place begins with: literals, loops, and ranges of bytes."""
+
 
 NOTHING: Final = 0
 """The result without tokens."""
@@ -36,17 +62,18 @@ MAX_ROW_BYTES: Final = 256 * 1024 * 1024
 """Rows that a vocabulary keeps; automata keep those that they use."""
 
 
-class Step(NamedTuple):
-    """What is found from a node of the trie in a place, as far as the place itself tells.
+Ways: TypeAlias = tuple[tuple[int, Node], ...]
+"""What is left to look at: the number of what is behind a place, and the node from which on."""
 
-    own: the result of the tokens that end in it.
-    ways: what is left to look at: the number of what is behind, and the node from which on.
-    less: parts from which tokens are taken away: such a step, and the tokens.
-    """
+Less: TypeAlias = tuple[int, Ways, tuple[int, ...]]
+"""A result and ways, from which tokens are taken away."""
 
-    own: int
-    ways: tuple[tuple[int, Node], ...]
-    less: tuple[tuple[Step, tuple[int, ...]], ...] = ()
+Step: TypeAlias = tuple[int, Ways, tuple[Less, ...]]
+"""What is found from a node of the trie in a place, as far as the place itself tells: the result of
+the tokens that end in it, the ways, and parts from which tokens are taken away.
+
+A plain tuple: there are many, and the garbage collector does not look at those again.
+"""
 
 
 class _Leaf(NamedTuple):
@@ -68,6 +95,7 @@ class Results:
 
     Attributes:
         steps: by node and signature.
+        signs: what places begin with, by number.
         generation: another one once results were forgotten, so that numbers of before mean
             nothing.
     """
@@ -79,7 +107,8 @@ class Results:
         self.generation = 0
         self._rows_made = 0
         self._nodes = vocabulary.generation
-        self._signatures: dict[Hashable, int] = {}
+        self._signatures: dict[Sign, int] = {}
+        self.signs: list[Sign] = []
         self._begin()
 
     @classmethod
@@ -114,11 +143,16 @@ class Results:
             self._nodes = vocabulary.generation
             self.generation += 1
             self._signatures.clear()
+            self.signs.clear()
             self._begin()
 
-    def signature(self, sign: Hashable) -> int:
+    def signature(self, sign: Sign) -> int:
         """The number of what a place begins with."""
-        return self._signatures.setdefault(sign, len(self._signatures))
+        found = self._signatures.get(sign)
+        if found is None:
+            found = self._signatures[sign] = len(self.signs)
+            self.signs.append(sign)
+        return found
 
     # Results ----------------------------------------------------------------------------------
 

@@ -11,17 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ...compiler.automaton.core import TOKEN_BASE, Core
 from ...compiler.automaton.fronts import Fronts, Loop
 from ...compiler.automaton.liveness import searched
 from ...compiler.automaton.machine_loops import ByteSet
 from ...compiler.grammar import Machine
-from ...compiler.vocabulary.loop_table import LoopTable, Place
+from ...compiler.vocabulary.loop_table import Place
 from ...compiler.vocabulary.trie import ROOT, Node
 from ...compiler.vocabulary.vocabulary import Vocabulary
-from .results import NOTHING, Results, Row, Signature, Step
+from .results import NOTHING, Around, Less, Results, Row, Signature, Step
 
 if TYPE_CHECKING:
     from .distinct import MemoryRows
@@ -30,38 +30,10 @@ _FEW: Final = 48
 """Tokens below a node up to which remembered texts are not forgotten."""
 
 
-class Around(NamedTuple):
-    """All of a loop that a step depends on.
+Local: TypeAlias = tuple[Signature, tuple[int, ...]]
+"""What a place begins with, by number, and the places behind."""
 
-    behind: the bytes that what is behind the loop can begin with.
-    excluded: what is left of the texts that the loop must not have been when it is left.
-    The others as in :class:`~...compiler.automaton.fronts.Loop` and
-    :class:`~...compiler.vocabulary.loop_table.Place`; no greater counts than tokens can reach.
-    """
-
-    table: LoopTable
-    start: int
-    need: int
-    left: int | None
-    around: ByteSet
-    also: ByteSet
-    behind: ByteSet
-    excluded: tuple[bytes, ...] = ()
-
-
-Sign: TypeAlias = tuple[tuple[bytes, ...], tuple[Around, ...], tuple[tuple[int, int], ...]]
-"""What a place begins with: literals, loops, and ranges of bytes."""
-
-
-class Local(NamedTuple):
-    """What a place begins with, its number, and the places behind."""
-
-    signature: Signature
-    sign: Sign | None
-    tails: tuple[int, ...]
-
-
-_NO_STEP: Final = Step(NOTHING, ())
+_NO_STEP: Final[Step] = (NOTHING, (), ())
 """Stands for the step of a pair that is known already."""
 
 
@@ -104,9 +76,9 @@ class Walker:
 
     def apart(self, cell: int) -> tuple[int, ...]:
         """The special and end tokens that may come next."""
-        front = self.fronts.front(cell)
-        ids = tuple([low - TOKEN_BASE for low, _, _ in front.arcs if low >= TOKEN_BASE])
-        return ids + self.vocabulary.eos_ids if front.final else ids
+        _, _, arcs, final, _ = self.fronts.front(cell)
+        ids = tuple([low - TOKEN_BASE for low, _, _ in arcs if low >= TOKEN_BASE])
+        return ids + self.vocabulary.eos_ids if final else ids
 
     # The walk ---------------------------------------------------------------------------------
 
@@ -125,13 +97,12 @@ class Walker:
             if remembering.in_use and self._forget(node, cell):
                 step, tails = _NO_STEP, _NO_TAILS
             else:
-                local = locals_.get(cell) or self._local(cell)
-                key = (node, local.signature)
-                step = steps.get(key) or self._step(key, local)
-                tails = local.tails
+                signature, tails = locals_.get(cell) or self._local(cell)
+                key = (node, signature)
+                step = steps.get(key) or self._step(key)
             at, parts = 0, []
             while True:
-                ways = step.ways
+                own, ways, less = step
                 wanted = None
                 while at < len(ways):
                     way, sub = ways[at]
@@ -148,22 +119,22 @@ class Walker:
                     pair = wanted
                     break
                 if step is not _NO_STEP:
-                    if step.less:
-                        self._add_less(step, tails, parts)
-                    done[pair] = union(step.own, parts) if parts else step.own
+                    if less:
+                        self._add_less(less, tails, parts)
+                    done[pair] = union(own, parts) if parts else own
                     if self._suspects:
                         self._tell(pair, step, tails)
                 if not waiting:
                     return done[pair]
                 pair, step, tails, at, parts = waiting.pop()
 
-    def _add_less(self, step: Step, tails: tuple[int, ...], parts: list[int]) -> None:
+    def _add_less(self, less: tuple[Less, ...], tails: tuple[int, ...], parts: list[int]) -> None:
         """Add what is found in loops, less the excluded texts."""
-        for part, wrong in step.less:
-            inner = [r for way, sub in part.ways if (r := self._walk(sub, tails[way]))]
-            less = self.results.less(self.results.union(part.own, inner), wrong)
-            if less:
-                parts.append(less)
+        for own, ways, wrong in less:
+            inner = [r for way, sub in ways if (r := self._walk(sub, tails[way]))]
+            found = self.results.less(self.results.union(own, inner), wrong)
+            if found:
+                parts.append(found)
 
     def _forget(self, node: Node, cell: int) -> bool:
         """Walk on from where the text so far is forgotten, where there are many tokens: they are
@@ -180,7 +151,8 @@ class Walker:
 
     def _tell(self, pair: tuple[Node, int], step: Step, tails: tuple[int, ...]) -> None:
         """Pass on what was forgotten below."""
-        ways = chain(step.ways, *(part.ways for part, _ in step.less))
+        _, own, less = step
+        ways = chain(own, *(ways for _, ways, _ in less))
         told = [t for w, sub in ways if (t := self._suspects.get((sub, tails[w]))) is not None]
         if told:
             self._suspects[pair] = tuple(dict.fromkeys(chain.from_iterable(told)))
@@ -192,7 +164,8 @@ class Walker:
         literals, loops, arcs, _, _ = self.fronts.known.get(cell) or self.fronts.front(cell)
         if len(literals) == 1 and not loops and not arcs:
             rest, _, _, tail = literals[0]
-            made = self._locals[cell] = Local(rest, None, (tail,))
+            made: Local = (rest, (tail,))
+            self._locals[cell] = made
             return made
         around: list[Around] = []
         tails = [literal[3] for literal in literals]
@@ -208,14 +181,15 @@ class Walker:
             tails += [target for _, _, target in arcs]
         rests = tuple([literal[0] for literal in literals])
         sign = (rests, tuple(around), tuple([(low, high) for low, high, _ in arcs]))
-        made = self._locals[cell] = Local(self.results.signature(sign), sign, tuple(tails))
+        made = (self.results.signature(sign), tuple(tails))
+        self._locals[cell] = made
         return made
 
     def _around(self, loop: Loop, place: Place) -> Around:
         table, start, _ = place
         need, left = loop.need, loop.left
         tail = self.fronts.known.get(loop.tail)
-        behind = self.fronts.firsts(loop.tail) if tail is None else tail.firsts
+        behind = self.fronts.firsts(loop.tail) if tail is None else tail[4]
         if not need and left is None and loop.but is None:
             return Around(table, start, 0, None, loop.around, loop.also, behind)
         excluded: tuple[bytes, ...] = ()
@@ -285,23 +259,22 @@ class Walker:
 
     # Steps ------------------------------------------------------------------------------------
 
-    def _step(self, key: tuple[Node, Signature], local: Local) -> Step:
+    def _step(self, key: tuple[Node, Signature]) -> Step:
         """What is found from a node in a place, as far as the place itself tells."""
-        made = self.results.steps[key] = self._make_step(key[0], local)
+        made = self.results.steps[key] = self._make_step(*key)
         return made
 
-    def _make_step(self, node: Node, local: Local) -> Step:
+    def _make_step(self, node: Node, signature: Signature) -> Step:
         path, forest = self.vocabulary.path, self.vocabulary.forest
-        if isinstance(local.signature, bytes):
-            found, end = path(node, local.signature)
-            return Step(self.results.leaf([], found), ((0, end),) if end else ())
-        assert local.sign is not None
+        if isinstance(signature, bytes):
+            found, end = path(node, signature)
+            return self.results.leaf([], found), ((0, end),) if end else (), ()
         masks: list[Row] = []
         ids: list[int] = []
         ways: list[tuple[int, Node]] = []
-        less: list[tuple[Step, tuple[int, ...]]] = []
+        less: list[Less] = []
         leads = forest.leads(node)
-        rests, loops, ranges = local.sign
+        rests, loops, ranges = self.results.signs[signature]
         way = 0
         for rest in rests:
             if leads >> rest[0] & 1:
@@ -318,7 +291,7 @@ class Walker:
                     more: list[int] = []
                     below: list[tuple[int, Node]] = []
                     self._inside(node, loop, way, others, more, below)
-                    less.append((Step(self.results.leaf(others, more), tuple(below)), wrong))
+                    less.append((self.results.leaf(others, more), tuple(below), wrong))
                 else:
                     self._inside(node, loop, way, masks, ids, ways)
             way += 1
@@ -329,7 +302,7 @@ class Walker:
                 if forest.size[child]:
                     ways.append((way, child))
             way += 1
-        return Step(self.results.leaf(masks, ids), tuple(ways), tuple(less))
+        return self.results.leaf(masks, ids), tuple(ways), tuple(less)
 
     def _inside(
         self,

@@ -59,7 +59,7 @@ def test_the_second_time_the_file_is_not_read(file: Path, cache: Path, reads: li
     again = Vocabulary.from_gguf(file)
     assert len(reads) == 1 and len(entries(cache)) == 1
     assert again.digest == first.digest and again.kind == first.kind
-    assert again.ordinary == first.ordinary == [4, 1, 0, 2]
+    assert again.ordinary == first.ordinary == (4, 1, 0, 2)
     assert (again.tokens, again.eos_ids) == (first.tokens, first.eos_ids)
     assert len(Vocabulary.from_gguf(file, size=9, eos_ids=[0])) == 9
     assert len(reads) == 1

@@ -78,7 +78,7 @@ def test_byte_level_tokens_are_the_bytes_of_the_gpt2_alphabet(tmp_path: Path) ->
     assert found.padding_ids == {7}
     assert found.eos_ids == (11, 5)
     assert found.specials["<tool_call>"] == 6
-    assert found.ordinary == [4, 2, 8, 1, 12, 0, 10, 3]
+    assert list(found.ordinary) == [4, 2, 8, 1, 12, 0, 10, 3]
 
 
 @pytest.mark.parametrize("kind", ["llama", "gemma4"])
@@ -218,7 +218,7 @@ def test_duplicates_empty_and_very_long_tokens_are_kept(tmp_path: Path) -> None:
         ("</s>", CONTROL),
     ]
     found = Vocabulary.from_gguf(write_gguf(tmp_path / "v.gguf", "gpt2", tokens, eos_token_id=4))
-    assert found.ordinary == [0, 1, 3] and found.longest == 300
+    assert list(found.ordinary) == [0, 1, 3] and found.longest == 300
     assert found.forest.ids[found.forest.children(ROOT)[ord("a")]] == (0, 1)
 
 

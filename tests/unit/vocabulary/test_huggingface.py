@@ -240,7 +240,7 @@ def test_holes_are_padding_and_duplicates_in_bytes_are_kept(tmp_path: Path) -> N
     path.write_text(json.dumps(document))
     found = Vocabulary.from_huggingface(path)
     assert found.padding_ids == {1, 3, 6}
-    assert found.ordinary == [0, 5, 7] and found.longest == 300
+    assert list(found.ordinary) == [0, 5, 7] and found.longest == 300
     assert found.forest.ids[found.forest.children(ROOT)[ord(" ")]] == (0, 5)
 
 

@@ -45,13 +45,13 @@ def test_the_digest_tells_tokens_and_classes_apart() -> None:
 def test_ordinary_tokens_are_sorted_as_bytes_zero_bytes_included() -> None:
     tokens = [b"b", b"a\x00", b"a", b"", b"a", b"\xff", b"<s>", b"a\x00\x00"]
     found = Vocabulary(tokens, special_ids=[6], eos_ids=[0])
-    assert found.ordinary == [2, 4, 1, 7, 5]
+    assert list(found.ordinary) == [2, 4, 1, 7, 5]
     assert found.trie.strings == (b"a", b"a", b"a\x00", b"a\x00\x00", b"\xff")
 
 
 def test_an_ordinary_token_can_be_made_an_end_and_back(gguf_file: str) -> None:
-    assert Vocabulary.from_gguf(gguf_file).ordinary == [0, 3]
-    assert Vocabulary.from_gguf(gguf_file, eos_ids=[3]).ordinary == [0]
+    assert Vocabulary.from_gguf(gguf_file).ordinary == (0, 3)
+    assert Vocabulary.from_gguf(gguf_file, eos_ids=[3]).ordinary == (0,)
     assert Vocabulary.from_gguf(gguf_file, eos_ids=[2]).padding_ids == frozenset()
 
 
