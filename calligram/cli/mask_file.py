@@ -8,14 +8,13 @@ from dataclasses import asdict
 from typing import Final
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ..compiler.compiled import CompiledGrammar
 from ..compiler.origin import did_you_mean
 from ..compiler.vocabulary.any_file import from_file
 from ..targets import mask
 from .files import read_text
+from .progress import bars
 
 DEFAULTS: Final = asdict(mask.SaveBudget())
 
@@ -37,21 +36,11 @@ def save_mask(
     chosen = parse_budget(budget)
     texts = [read_text(sample) for sample in samples]
     automaton = mask.compile(grammar, from_file(vocab, size=size))
-    console = Console(stderr=True)
-    bars = Progress(
-        TextColumn("states"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-    with bars:
-        task = bars.add_task("states", total=chosen.states)
+    with bars() as shown:
+        task = shown.add_task("states", total=chosen.states)
 
         def show(done: int, most: int) -> None:
-            bars.update(task, completed=done, total=most)
+            shown.update(task, completed=done, total=most)
 
         return automaton.save(output, budget=chosen, samples=texts, progress=show)
 
