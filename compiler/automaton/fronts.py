@@ -8,7 +8,7 @@ content, white space, digits), each as one thing; and byte arcs only for what is
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final
 
 from ..grammar import (
     Chars,
@@ -26,6 +26,15 @@ from ..grammar import (
 from .cells import BUT, BYTES, END, EXPR, MEMBER, MEMBERS, REGULAR, REPEAT, SEQ
 from .core import TOKEN_BASE, Arc, Core, Event, Pending
 from .distinct import INSIDE
+from .front_parts import (
+    Front,
+    LiteralFront,
+    Loop,
+    free,
+    literal_front,
+    place_of,
+    union,
+)
 from .items import ItemStates, Rows, plain_rows
 from .machine_loops import ByteSet, is_uniform, leaving_firsts, state_firsts, wide
 
@@ -40,52 +49,6 @@ _DEEPEST: Final = 50
 
 _MOST_PARTS: Final = 5000
 """Expressions in an item beyond which it is not looked into."""
-
-
-LiteralFront: TypeAlias = tuple[bytes, bytes, int, int]
-"""A text that comes next: what is left of it, the literal, how much of that lies behind already,
-and the continuation behind it.
-
-As a front, a plain tuple: there are many of them, and the garbage collector does not look again at
-plain tuples of numbers and bytes.
-"""
-
-
-class Loop(NamedTuple):
-    """A place inside a loop.
-
-    body: what is repeated, an expression; or the machine that is walked.
-    number: that of the expression in the core.
-    state: the machine's state; of an expression the place inside an item, 0 between two.
-    need, left: items (a machine's counts) still wanted, and allowed (None: any number).
-    tail: the continuation behind the loop.
-    around: the bytes that go on in the loop here.
-    also: bytes that go on in the loop from where it may be left, and may also begin what is behind.
-    item: inside an item that is remembered but whose text is unknown: the continuation of this
-        place, and the loop of the item itself. None elsewhere.
-    but: in a text that may yet become an excluded one: the number of its expression, and the node
-        in the trie of the excluded texts. `number` is that of the text without excluded ones.
-    closed: an excluded text ends here.
-    """
-
-    body: Expr | Machine
-    number: int
-    state: int
-    need: int
-    left: int | None
-    tail: int
-    around: ByteSet
-    also: ByteSet = 0
-    item: tuple[int, Loop] | None = None
-    but: tuple[int, int] | None = None
-    closed: bool = False
-
-
-Front: TypeAlias = tuple[
-    tuple[LiteralFront, ...], tuple[Loop, ...], tuple[tuple[int, int, int], ...], bool, ByteSet
-]
-"""All that a continuation may begin with: literals, loops and byte arcs, what may follow a loop
-that can be left at once among them; whether it may end; and the first bytes of ordinary text."""
 
 
 class Fronts:
@@ -121,7 +84,7 @@ class Fronts:
         # Most places are in the middle of a literal, before one, or in a loop.
         if kind == BYTES:
             _, data, at = head
-            return _literal_front(data, at, core.settled(tail))
+            return literal_front(data, at, core.settled(tail))
         if kind == SEQ and not self._complex:
             return self.front(core.sequence(head[1], head[2], tail))
         parts: Iterable[int] = ()
@@ -134,7 +97,7 @@ class Fronts:
             expr = core.exprs[head[1]]
             if type(expr) is Literal:
                 if expr.text and not core.is_marked(expr.text):
-                    return _literal_front(expr.text.encode("utf-8"), 0, core.settled(tail))
+                    return literal_front(expr.text.encode("utf-8"), 0, core.settled(tail))
             elif type(expr) is Sequence and expr.items and not self._complex:
                 return self.front(core.sequence(head[1], 0, tail))
             elif type(expr) is Choice:
@@ -156,7 +119,7 @@ class Fronts:
             fronts = [self.known.get(part) or self.front(part) for part in parts]
         finally:
             self._opened.discard(cell)
-        return fronts[0] if len(fronts) == 1 else _union(fronts)
+        return fronts[0] if len(fronts) == 1 else union(fronts)
 
     def _opened_up(self, cell: int) -> Front:
         """The front of any place: all that it may turn into is opened up, one by one."""
@@ -208,7 +171,7 @@ class Fronts:
             firsts |= loop.around
         return (
             tuple(literals if len(literals) < 2 else dict.fromkeys(literals)),
-            tuple(loops if len(loops) < 2 else {_place(loop): loop for loop in loops}.values()),
+            tuple(loops if len(loops) < 2 else {place_of(loop): loop for loop in loops}.values()),
             tuple(plain if len(plain) < 2 else dict.fromkeys(plain)),
             final,
             firsts,
@@ -220,7 +183,7 @@ class Fronts:
             return (), (loop,), (), False, loop.around
         literals, loops, arcs, final, firsts = self.known.get(loop.tail) or self.front(loop.tail)
         if loops:
-            loops = tuple({_place(each): each for each in (loop, *loops)}.values())
+            loops = tuple({place_of(each): each for each in (loop, *loops)}.values())
         else:
             loops = (loop,)
         return literals, loops, arcs, final, firsts | loop.around
@@ -398,45 +361,6 @@ class Fronts:
         if isinstance(loop.body, Machine):
             return self.core.regular_cell(loop.number, state, need, left, loop.tail)
         return self.core.repeat_cell(loop.number, need, left, loop.tail)
-
-
-def _union(fronts: list[Front]) -> Front:
-    """Several fronts as one."""
-    literals: dict[LiteralFront, None] = {}
-    loops: dict[tuple[object, ...], Loop] = {}
-    arcs: dict[tuple[int, int, int], None] = {}
-    final = False
-    firsts = 0
-    for own, around, plain, ends, first in fronts:
-        if own:
-            literals.update(dict.fromkeys(own))
-        for loop in around:
-            loops[_place(loop)] = loop
-        if plain:
-            arcs.update(dict.fromkeys(plain))
-        final = final or ends
-        firsts |= first
-    return tuple(literals), tuple(loops.values()), tuple(arcs), final, firsts
-
-
-def _literal_front(data: bytes, at: int, tail: int) -> Front:
-    """A place in a literal."""
-    return ((data[at:], data, at, tail),), (), (), False, 1 << data[at]
-
-
-def _place(loop: Loop) -> tuple[object, ...]:
-    """What tells loops apart, without comparing their bodies."""
-    item = None if loop.item is None else loop.item[0]
-    return (loop.number, loop.state, loop.need, loop.left, loop.tail, item, loop.but)
-
-
-def free(loop: Loop) -> bool:
-    """May the loop be left here?"""
-    if loop.need > 0 or loop.closed:
-        return False
-    if isinstance(loop.body, Machine):
-        return loop.state in loop.body.accepting
-    return not loop.state
 
 
 def _refers(item: Expr) -> bool:

@@ -7,7 +7,8 @@ other.
 from __future__ import annotations
 
 from ...compiler.automaton.core import Core
-from ...compiler.automaton.fronts import Fronts, Loop
+from ...compiler.automaton.front_parts import Loop
+from ...compiler.automaton.fronts import Fronts
 from .walk import Walker
 
 

@@ -12,7 +12,8 @@ from functools import cached_property
 from typing import Final
 
 from ...compiler.automaton.core import Core
-from ...compiler.automaton.fronts import Fronts, Loop
+from ...compiler.automaton.front_parts import Loop
+from ...compiler.automaton.fronts import Fronts
 from ...compiler.grammar import FreeText
 from ...compiler.vocabulary.loop_table import Place
 from ...compiler.vocabulary.vocabulary import Vocabulary

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...compiler.automaton.core import TOKEN_BASE
-from ...compiler.automaton.fronts import Loop
+from ...compiler.automaton.front_parts import Loop
 from ...compiler.grammar import Machine
 from ...compiler.vocabulary.loop_run import pack
 from ...compiler.vocabulary.trie import ROOT, Node

@@ -31,7 +31,7 @@ class Around(NamedTuple):
 
     behind: the bytes that what is behind the loop can begin with.
     excluded: what is left of the texts that the loop must not have been when it is left.
-    The others as in :class:`~...compiler.automaton.fronts.Loop` and
+    The others as in :class:`~...compiler.automaton.front_parts.Loop` and
     :class:`~...compiler.vocabulary.loop_table.Place`; no greater counts than tokens can reach.
     """
 

@@ -14,7 +14,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ...compiler.automaton.core import TOKEN_BASE, Core
-from ...compiler.automaton.fronts import Fronts, Loop
+from ...compiler.automaton.front_parts import Loop
+from ...compiler.automaton.fronts import Fronts
 from ...compiler.automaton.liveness import searched
 from ...compiler.automaton.machine_loops import ByteSet
 from ...compiler.grammar import Machine
