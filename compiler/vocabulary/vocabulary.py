@@ -36,7 +36,8 @@ class Vocabulary:
         special_ids: tokens that are matched by id and never by their text (control tokens, and
             tokens that users defined).
         eos_ids: tokens that end the text; allowed only where a grammar may end.
-        padding_ids: ids without a token; never allowed.
+        padding_ids: ids without a token; never allowed. An id that ends texts too is an end token:
+            many models pad with theirs.
         order: int32[tokens], the ids sorted by their bytes, if that is known.
 
     Attributes:
@@ -62,7 +63,7 @@ class Vocabulary:
         self.tokens = tuple(tokens)
         self.special_ids = frozenset(special_ids)
         self.eos_ids = tuple(dict.fromkeys(eos_ids))
-        self.padding_ids = frozenset(padding_ids)
+        self.padding_ids = frozenset(padding_ids).difference(self.eos_ids)
         if not self.tokens:
             raise VocabularyError.at("vocabulary-empty", "the vocabulary has no tokens")
         if not all(isinstance(t, bytes) for t in self.tokens):

@@ -13,7 +13,7 @@ import pytest
 
 import calligram
 from calligram.compiler.spec_loader import shipped_ids
-from calligram.targets import mask
+from calligram.targets import mask, regex_fsm
 from tests.token_by_token import TokenByToken
 
 TOOLS: list[dict[str, Any]] = [
@@ -242,3 +242,17 @@ def test_members_of_nested_arrays_are_not_taken_for_characters() -> None:
     assert matcher.is_completed()
     # Places inside the items were not listed: there are thousands of them.
     assert automaton.core.size < 6000
+
+
+def test_an_end_token_that_models_pad_with_ends_texts() -> None:
+    tokens = [bytes([b]) for b in range(256)] + [b"<end>", b"<pad>"]
+    known = calligram.Vocabulary(tokens, [256, 257], eos_ids=[256], padding_ids=[256, 257])
+    grammar = calligram.compile_schema({"const": True}, whitespace="exact")
+    matcher = mask.compile(grammar, known).matcher()
+    assert all(map(matcher.accept_token, b"true"))
+    assert matcher.allowed_tokens() == [256]
+    assert not matcher.accept_token(257)
+    assert matcher.accept_token(256) and matcher.is_terminated()
+    table = regex_fsm.compile(grammar, known)
+    state = table.walk(list(b"true"))
+    assert table.allowed_tokens(state) == [256]
