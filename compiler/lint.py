@@ -31,11 +31,11 @@ from .template import (
 )
 
 
-def lint(loaded: LoadedSpec, *, boundaries: bool = True) -> list[Problem]:
+def lint(loaded: LoadedSpec) -> list[Problem]:
     """All problems, errors and warnings, in the order of the document; no place twice.
 
-    `boundaries`: also prove, on the reading automaton, that calls have one reading only. It takes
-    some tens of milliseconds, and is done where nothing else is wrong.
+    Where nothing else is wrong it is also proven, on the reading automaton, that calls have one
+    reading only. It takes some tens of milliseconds.
     """
     shapes = _shapes(loaded)
     too_long = list(_check_lengths(loaded))
@@ -46,7 +46,7 @@ def lint(loaded: LoadedSpec, *, boundaries: bool = True) -> list[Problem]:
     found += _check_tokens(loaded)
     found += _check_tool_kinds(loaded)
     found += _check_openers(loaded, shapes)
-    if boundaries and not any(p.severity == "error" for p in found):
+    if not any(p.severity == "error" for p in found):
         found += [
             replace(p, origin=loaded.origin(p.origin.pointer))
             for p in ambiguous_boundaries(loaded.spec)
