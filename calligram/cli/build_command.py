@@ -68,6 +68,7 @@ def build(
     if watch:
         return _watch(manifest, jobs, force)
     from ..build import run
+    from ..build.state import MEANING
 
     file = _find(manifest)
     with _Bar() as bar:
@@ -77,7 +78,7 @@ def build(
             stale, summary = [], run.build(file, jobs, force, bar.show, _waiting)
     if summary.failed:
         if not as_json:
-            lines = [f"{s.output}: {run.MEANING[s.reason]}" for s in stale]
+            lines = [f"{s.output}: {MEANING[s.reason]}" for s in stale]
             _say([*lines, *summary.notes, "" if check else _line(summary)])
         print_problems(_problems(summary), as_json)
         return ExitCode.INPUT if summary.input else ExitCode.CANNOT_COMPILE
@@ -86,7 +87,7 @@ def build(
             document: dict[str, Any] = {"fresh": summary.fresh, "stale": [asdict(s) for s in stale]}
             _print(document)
         else:
-            lines = [f"{s.output}: {run.MEANING[s.reason]}" for s in stale]
+            lines = [f"{s.output}: {MEANING[s.reason]}" for s in stale]
             lines = lines or [f"{_grammars(summary.fresh)} up to date"]
             write_out("".join(f"{visible(line)}\n" for line in lines))
         return ExitCode.REFUSED if stale else ExitCode.OK
