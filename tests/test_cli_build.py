@@ -9,19 +9,23 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import calligram
 from calligram.build import lock, pool, watch
 from calligram.build.digests import file_digest
+from calligram.build.manifest import load
 from calligram.build.run import build as build_here
 from calligram.cli.build_command import as_keys
 from calligram.targets import gbnf, mask, regex_fsm
 from tests.cli_runner import DIALECT, ROOT, TOOLS, Result, run
+from tests.doc_blocks import blocks
 from tests.gguf_writing import BYTE, CONTROL, write_gguf
 
 MANIFEST = """\
@@ -448,14 +452,14 @@ BUILDER = "from calligram.build import pool, run; pool.ALONE = 0; run.build('cal
 @pytest.mark.parametrize(("jobs", "rounds"), [(1, 3), (2, 2)])
 def test_a_killed_build_leaves_no_half_written_output(folder: Path, jobs: int, rounds: int) -> None:
     text = MANIFEST + "".join(
-        f'[grammars.more{i}]\ntools = "tools.json"\nmax_calls = {i + 1}\n' for i in range(24)
+        f'[grammars.more{i}]\ntools = "tools.json"\nmax_calls = {i + 1}\n' for i in range(60)
     )
     (folder / "calligram.toml").write_text(text, encoding="utf-8")
-    assert len(build_here("calligram.toml", 1).built) == 29
+    assert len(build_here("calligram.toml", 1).built) == 65
     right = contents(folder)
     moment = random.Random(jobs)
     begun = 0
-    for _ in range(rounds):
+    for number in range(rounds):
         for name in ("grammars", "out"):
             shutil.rmtree(folder / name, ignore_errors=True)
         (folder / "calligram.lock").unlink(missing_ok=True)
@@ -464,7 +468,7 @@ def test_a_killed_build_leaves_no_half_written_output(folder: Path, jobs: int, r
         # Killed from the first output on: before, there is nothing to break.
         while not (folder / "grammars").exists() and time.monotonic() < deadline:
             time.sleep(0.005)
-        time.sleep(moment.uniform(0, 0.25))
+        time.sleep(moment.uniform(0, 0.1) if number else 0)
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=60)  # Until the last worker has let go of the pipe.
         there = contents(folder)
@@ -495,14 +499,37 @@ def test_builds_of_one_manifest_wait_for_each_other(folder: Path) -> None:
     assert waited == []
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_interrupted_build_is_over_at_once_and_can_be_taken_up(folder: Path, jobs: int) -> None:
+    text = MANIFEST + "".join(
+        f'[grammars.more{i}]\ntools = "tools.json"\nmax_calls = {i + 1}\n' for i in range(60)
+    )
+    (folder / "calligram.toml").write_text(text, encoding="utf-8")
+    program = "from calligram.cli import main; from calligram.build import pool; pool.ALONE = 0;"
+    program += f"raise SystemExit(main(['build', '-j', '{jobs}']))"
+    process = child("-c", program)
+    while not (folder / "grammars").exists():
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    there = [name for name in contents(folder) if name.startswith(("grammars/", "out/"))]
+    assert len(there) < 66
+    assert run("build", "--json").json["fresh"] <= len(there)
+    assert run("build", "--check").code == 0
+
+
 def test_watching_builds_again_and_goes_on_after_errors(folder: Path) -> None:
     process = child("-u", "-m", "calligram", "build", "--watch")
     out = process.stdout
     assert out is not None
+    overdue = threading.Timer(60, process.kill)
+    overdue.start()
     try:
         assert out.readline().startswith("watching")
         assert out.readline() == "5 grammars built, 0 up to date\n"
-        (folder / "calligram.toml").write_text("x = 1\n" + MANIFEST, encoding="utf-8")
+        (folder / "new").write_text("x = 1\n" + MANIFEST, encoding="utf-8")
+        (folder / "new").replace(folder / "calligram.toml")  # Never half of it.
         assert "manifest-unknown-key" in out.readline()
         assert "legal keys" in out.readline()
         (folder / "calligram.toml").write_text(MANIFEST, encoding="utf-8")
@@ -512,6 +539,7 @@ def test_watching_builds_again_and_goes_on_after_errors(folder: Path) -> None:
         process.send_signal(signal.SIGINT)
         rest, _ = process.communicate(timeout=60)
     finally:
+        overdue.cancel()
         process.kill()
     assert (process.returncode, rest) == (0, "")
 
@@ -569,3 +597,18 @@ def test_init_refuses_to_replace_and_what_is_wrong(folder: Path) -> None:
         code, err = refusal(run(*arguments))
         assert code == 2 and said in err
     assert contents(folder) == before
+
+
+# -- the how-to
+
+
+def test_the_files_that_the_how_to_shows_are_read(folder: Path) -> None:
+    page = (ROOT / "docs" / "how-to" / "compile-at-build-time.md").read_text(encoding="utf-8")
+    shown = [block for block in blocks(page) if block.language in ("toml", "yaml")]
+    assert {block.language for block in shown} == {"toml", "yaml"}
+    for block in shown:
+        if block.language == "yaml":
+            assert isinstance(yaml.safe_load(block.text), dict)
+            continue
+        (folder / "calligram.toml").write_text(block.text, encoding="utf-8")
+        assert load("calligram.toml").grammars

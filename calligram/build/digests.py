@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 from pathlib import Path
 from typing import Final
 
@@ -48,8 +49,8 @@ class Digests:
         if folder != path and os.path.basename(path) != _TOKENIZER[0] and not _is_json(path):
             return self.of(path)
         main = os.path.join(folder, _TOKENIZER[0]) if folder == path else path
-        if self.of(main) is None:
-            return None
+        if self.of(main) is None and folder != path:
+            return None  # Of a folder without one, who loads it says what it has instead.
         beside = [os.path.join(folder, name) for name in _TOKENIZER[1:]]
         return text_digest(repr([self.of(name) for name in (main, *beside)]))
 
@@ -68,6 +69,8 @@ def file_digest(path: str) -> str | None:
     """SHA-256 of a file; of a very large one its size and its first bytes."""
     state = hashlib.sha256()
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return None  # Of a pipe nobody knows when it ends.
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
             if size > WHOLE:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
@@ -24,6 +26,8 @@ def read_file(path: str) -> bytes:
         InputFileError: it cannot be read or is too long.
     """
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise ValueError("it is no regular file")
         with open(path, "rb") as file:
             data = file.read(MAX_INPUT + 1)
     except (OSError, ValueError) as error:

@@ -13,13 +13,12 @@ from pydantic import ValidationError
 
 from ..compiler.origin import Origin, Problem, escape_pointer
 from ..compiler.spec import Part
-from .inputs import InputFileError
+from .inputs import InputFileError, read_file
 from .settings import GrammarSettings, Manifest
 
 FILE: Final = "calligram.toml"
 PYPROJECT: Final = "pyproject.toml"
 
-_MAX_BYTES: Final = 16 * 2**20
 _CODES: Final = {
     "spec-unknown-key": "manifest-unknown-key",
     "spec-type": "manifest-type",
@@ -82,8 +81,9 @@ def load(file: str) -> Loaded:
     """Read a manifest.
 
     Raises:
-        ManifestError: it cannot be read, is not TOML (with line and column), or says something
-            that the format does not have; all problems at once.
+        InputFileError: it cannot be read.
+        ManifestError: it is not TOML (with line and column), or says something that the format
+            does not have; all problems at once.
     """
     data = _parsed(file)
     pointer = ""
@@ -141,16 +141,7 @@ def merged(defaults: GrammarSettings, own: GrammarSettings) -> GrammarSettings:
 
 
 def _parsed(file: str) -> dict[str, Any]:
-    try:
-        with open(file, "rb") as stream:
-            data = stream.read(_MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        message = f"cannot be read: {reason}"
-        raise ManifestError.at("cannot-read", message, Origin(file=file)) from None
-    if len(data) > _MAX_BYTES:
-        message = f"is longer than {_MAX_BYTES:,} bytes"
-        raise ManifestError.at("input-too-long", message, Origin(file=file))
+    data = read_file(file)
     try:
         return tomllib.loads(data.decode("utf-8"))
     except UnicodeDecodeError as error:

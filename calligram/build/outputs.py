@@ -98,7 +98,7 @@ class OutputNames:
                 problems.append(Problem("manifest-output", message, origin))
             elif normal in self._owners:
                 owner = self._owners[normal]
-                what = "two targets" if owner == unit else f"'{owner}' and '{unit}'"
+                what = f"two outputs of '{unit}'" if owner == unit else f"'{owner}' and '{unit}'"
                 message = f"{what} would be written to `{path}`"
                 problems.append(Problem("manifest-output", message, origin, hint))
             self._owners[normal] = unit

@@ -8,7 +8,7 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Final
 
 from ..compiler.origin import Problem
@@ -22,7 +22,7 @@ ALONE: Final = 8
 
 def outcomes(
     units: Sequence[Unit], jobs: int, write: bool, lock: int | None = None
-) -> Iterator[Outcome]:
+) -> Generator[Outcome, None, None]:
     """What becomes of each unit, in no order.
 
     Args:
@@ -51,7 +51,9 @@ def _ordered(units: Sequence[Unit]) -> list[Unit]:
     return sorted(units, key=key)
 
 
-def _in_processes(units: list[Unit], jobs: int, write: bool, lock: int | None) -> Iterator[Outcome]:
+def _in_processes(
+    units: list[Unit], jobs: int, write: bool, lock: int | None
+) -> Generator[Outcome, None, None]:
     waiting: queue.SimpleQueue[Unit] = queue.SimpleQueue()
     found: queue.SimpleQueue[Outcome | None] = queue.SimpleQueue()
     for unit in units:
@@ -74,6 +76,11 @@ def _in_processes(units: list[Unit], jobs: int, write: bool, lock: int | None) -
     finally:
         for worker in workers:
             worker.end()
+        for thread in threads:
+            if thread.ident is not None:
+                thread.join()
+        for worker in workers:
+            worker.close()
 
 
 def _serve(
@@ -84,7 +91,7 @@ def _serve(
 ) -> None:
     """Give one worker unit after unit; None says that it is done."""
     try:
-        while True:
+        while not worker.ended:
             with contextlib.suppress(queue.Empty):
                 found.put(worker.ask(waiting.get_nowait(), write))
                 continue
@@ -98,7 +105,7 @@ class _Worker:
 
     def __init__(self, lock: int | None) -> None:
         self._lock = lock
-        self._ended = False
+        self.ended = False
         self._process = self._started()
 
     def _started(self) -> subprocess.Popen[bytes]:
@@ -123,22 +130,22 @@ class _Worker:
             return outcome
         except (EOFError, OSError, pickle.UnpicklingError):
             code = pipes.wait()
-            self._close()
-            if not self._ended:
+            if not self.ended:
+                self.close()
                 self._process = self._started()
             message = f"the process that compiled '{unit.name}' ended with {code}"
             hint = "if it was out of memory, fewer `--jobs` may help"
             return Failed(unit.name, (Problem("build-worker", message, unit.place, hint),), False)
 
     def end(self) -> None:
-        """End the process: at once if it is at work, since somebody wants to stop."""
-        self._ended = True
+        """End the process, in the middle of its work if somebody wants to stop."""
+        self.ended = True
         self._process.terminate()
         self._process.wait()
-        self._close()
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """Close the pipes to the process, which has ended."""
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                with contextlib.suppress(OSError, ValueError):
+                with contextlib.suppress(OSError):
                     pipe.close()

@@ -74,6 +74,7 @@ def write(path: str, entries: Mapping[str, Entry]) -> None:
         if not entries:
             file.unlink(missing_ok=True)
         elif not file.exists() or file.read_bytes() != data:
+            file.parent.mkdir(parents=True, exist_ok=True)
             replace_file(file.resolve(), data)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)

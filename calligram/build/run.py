@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -100,23 +101,25 @@ def _build(loaded: Loaded, jobs: int, force: bool, show: Show, lock: int | None)
     try:
         if wanted:
             show(0, len(wanted))
-        for count, outcome in enumerate(outcomes(wanted, jobs, True, lock), 1):
-            match outcome:
-                case Done(unit=name):
-                    built.append(name)
-                    notes += [f"{name}: {warning}" for warning in outcome.warnings]
-                    before = entries[name].outputs if name in entries else {}
-                    kept = {p: d for p, d in before.items() if p in old}
-                    entries[name] = Entry(
-                        made.units[name].key, outcome.more, {**kept, **outcome.outputs}
-                    )
-                case Failed(unit=name):
-                    failed[name] = outcome.problems
-                    all_input = all_input and outcome.input
-            if time.monotonic() - written > _EVERY:
-                record.write(path, entries)
-                written = time.monotonic()
-            show(count, len(wanted))
+        # Closed, so that workers end when somebody interrupts.
+        with closing(outcomes(wanted, jobs, True, lock)) as coming:
+            for count, outcome in enumerate(coming, 1):
+                match outcome:
+                    case Done(unit=name):
+                        built.append(name)
+                        notes += [f"{name}: {warning}" for warning in outcome.warnings]
+                        before = entries[name].outputs if name in entries else {}
+                        kept = {p: d for p, d in before.items() if p in old}
+                        entries[name] = Entry(
+                            made.units[name].key, outcome.more, {**kept, **outcome.outputs}
+                        )
+                    case Failed(unit=name):
+                        failed[name] = outcome.problems
+                        all_input = all_input and outcome.input
+                if time.monotonic() - written > _EVERY:
+                    record.write(path, entries)
+                    written = time.monotonic()
+                show(count, len(wanted))
         # Somebody who gave a grammar another name and broke it loses nothing yet.
         removed = () if failed else _remove(loaded.folder, old, entries, notes)
     finally:
@@ -151,14 +154,15 @@ def check(
     if force:
         units = list(made.units.values())
         show(0, len(units))
-        for count, outcome in enumerate(outcomes(units, jobs, False), 1):
-            match outcome:
-                case Done(unit=name):
-                    found += _differing(made.units[name], outcome.outputs)
-                case Failed(unit=name):
-                    failed[name] = outcome.problems
-                    all_input = all_input and outcome.input
-            show(count, len(units))
+        with closing(outcomes(units, jobs, False)) as coming:
+            for count, outcome in enumerate(coming, 1):
+                match outcome:
+                    case Done(unit=name):
+                        found += _differing(made.units[name], outcome.outputs)
+                    case Failed(unit=name):
+                        failed[name] = outcome.problems
+                        all_input = all_input and outcome.input
+                show(count, len(units))
     told = {stale.output for stale in found}
     for unit in made.units.values():
         recorded = stale_outputs(unit, entries.get(unit.name), made.digests)

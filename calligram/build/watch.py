@@ -9,6 +9,8 @@ from typing import Final
 
 INTERVAL: Final = 0.5
 """Seconds between two looks."""
+SETTLED: Final = 0.05
+"""Seconds without a change after which files are taken as written."""
 
 Seen = dict[str, tuple[int, int] | None]
 
@@ -19,9 +21,14 @@ def look(files: Iterable[str]) -> Seen:
 
 
 def wait(seen: Seen, interval: float = INTERVAL) -> None:
-    """Return when one of the files is no longer as it was seen."""
-    while look(seen) == seen:
+    """Return when one of the files is no longer as it was seen, and none changes any more."""
+    while (now := look(seen)) == seen:
         time.sleep(interval)
+    while True:
+        time.sleep(SETTLED)
+        before, now = now, look(seen)
+        if now == before:
+            return
 
 
 def _state(file: str) -> tuple[int, int] | None:

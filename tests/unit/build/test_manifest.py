@@ -9,6 +9,7 @@ import pytest
 
 from calligram import Bounds
 from calligram.build import targets
+from calligram.build.inputs import InputFileError
 from calligram.build.manifest import ManifestError, find, load
 from calligram.build.settings import BoundsSettings, BudgetSettings, GrammarSettings
 from calligram.compiler.pipeline import compile_tools
@@ -120,7 +121,7 @@ def test_what_is_not_toml_is_refused_with_its_line(
     path = tmp_path / "calligram.toml"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(ManifestError) as caught:
+    with pytest.raises(InputFileError) as caught:
         load(str(path))
     assert caught.value.problems[0].code == code
     assert caught.value.problems[0].origin.line == line

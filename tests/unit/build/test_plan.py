@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 from pathlib import Path
 
@@ -187,6 +188,13 @@ def test_large_files_are_told_apart_by_their_beginning_and_size(
         (tmp_path / "f").write_bytes(content)
         found.add(digests.file_digest(str(tmp_path / "f")))
     assert len(found) == len(contents)
+
+
+def test_a_pipe_is_no_input(folder: Path) -> None:
+    os.mkfifo(folder / "pipe")
+    assert [p.code for p in planned(folder, 'tools = "pipe"').failed["g"]] == ["cannot-read"]
+    made = planned(folder, 'documents = ["pipe"]')
+    assert [p.code for p in made.failed["g"]] == ["cannot-read"]
 
 
 def test_units_cross_processes(folder: Path) -> None:
