@@ -6,29 +6,34 @@
 
 from __future__ import annotations
 
-from .compiler.compiled import CompiledGrammar
-from .compiler.errors import (
-    ArtefactError,
-    CalligramError,
-    GrammarError,
-    LimitExceeded,
-    RenderError,
-    SchemaError,
-    SpecError,
-    TargetError,
-    ToolError,
-    VocabularyError,
-)
-from .compiler.findings import Finding
-from .compiler.ir import Bounds
-from .compiler.origin import Origin, Problem
-from .compiler.pipeline import compile_schema, compile_tools, dialects, render
-from .compiler.report import Report
-from .compiler.spec import DialectSpec
-from .compiler.trigger import Trigger
-from .compiler.verdict import Verdict
+import importlib
+from typing import TYPE_CHECKING
+
 from .compiler.version import VERSION
-from .compiler.vocabulary.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from .compiler.compiled import CompiledGrammar
+    from .compiler.errors import (
+        ArtefactError,
+        CalligramError,
+        GrammarError,
+        LimitExceeded,
+        RenderError,
+        SchemaError,
+        SpecError,
+        TargetError,
+        ToolError,
+        VocabularyError,
+    )
+    from .compiler.findings import Finding
+    from .compiler.ir import Bounds
+    from .compiler.origin import Origin, Problem
+    from .compiler.pipeline import compile_schema, compile_tools, dialects, render
+    from .compiler.report import Report
+    from .compiler.spec import DialectSpec
+    from .compiler.trigger import Trigger
+    from .compiler.verdict import Verdict
+    from .compiler.vocabulary.vocabulary import Vocabulary
 
 __version__ = VERSION
 
@@ -58,3 +63,43 @@ __all__ = [
     "dialects",
     "render",
 ]
+
+_HOMES = {
+    "compiled": ("CompiledGrammar",),
+    "errors": (
+        "ArtefactError",
+        "CalligramError",
+        "GrammarError",
+        "LimitExceeded",
+        "RenderError",
+        "SchemaError",
+        "SpecError",
+        "TargetError",
+        "ToolError",
+        "VocabularyError",
+    ),
+    "findings": ("Finding",),
+    "ir": ("Bounds",),
+    "origin": ("Origin", "Problem"),
+    "pipeline": ("compile_schema", "compile_tools", "dialects", "render"),
+    "report": ("Report",),
+    "spec": ("DialectSpec",),
+    "trigger": ("Trigger",),
+    "verdict": ("Verdict",),
+    "vocabulary.vocabulary": ("Vocabulary",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    """Names are imported when asked for: `calligram build` with nothing to do needs none."""
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(importlib.import_module(f".compiler.{home}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -181,6 +181,19 @@ ARTEFACTS: Final[Codes] = {
     "table-vocabulary": "A token table was made for another vocabulary.",
 }
 
+BUILDS: Final[Codes] = {
+    "build-worker": "A process that compiled a grammar of a build died.",
+    "manifest-exists": "`calligram init` replaces no file.",
+    "manifest-missing": "There is no manifest.",
+    "manifest-missing-key": "A key that a manifest needs is missing.",
+    "manifest-output": "Two outputs have one name, or an output has that of an input.",
+    "manifest-toml": "The manifest is not TOML.",
+    "manifest-type": "A value in a manifest has the wrong type.",
+    "manifest-unknown-key": "A key that manifests do not have; legal keys are listed.",
+    "manifest-value": "A value in a manifest is of the right type but not allowed.",
+    "record-format": "The record of a build is none, or is damaged.",
+}
+
 CODES: Final[Mapping[str, Codes]] = {
     "Command line and demo": INPUT,
     "Dialect specs": SPECS,
@@ -191,5 +204,6 @@ CODES: Final[Mapping[str, Codes]] = {
     "Parsing": PARSING,
     "Vocabularies": VOCABULARIES,
     "Saved artefacts": ARTEFACTS,
+    "Builds": BUILDS,
 }
 """Codes with their meanings, by what they are about."""

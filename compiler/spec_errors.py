@@ -110,6 +110,8 @@ def _wrong(found: list[tuple[ErrorDetails, Node, str]]) -> Problem:
         least = detail.get("ctx", {}).get("ge")
         message = f"{subject} must be at least {least}, not {describe(node)}"
         return Problem("spec-value", message, origin)
+    if kind == "too_short" and detail.get("ctx", {}).get("min_length") == 1:
+        return Problem("spec-value", f"{subject} must not be empty", origin)
     if isinstance(node, ListNode) and kind in ("missing", "too_long", "too_short"):
         message = f"{subject} must be a list of two, not of {len(node.items)}"
         return Problem("spec-value", message, origin)

@@ -64,7 +64,7 @@ def read_tools(tools: object) -> tuple[ToolDefinition, ...]:
     """
     if isinstance(tools, (str, bytes, bytearray)):
         tools = read_json(tools, "tool definitions")
-    entries = _entries(tools)
+    entries = tool_entries(tools)
     if len(entries) > MAX_TOOLS:
         raise LimitExceeded.at("too-many-tools", f"more than {MAX_TOOLS} tools")
     problems: list[Problem] = []
@@ -90,8 +90,12 @@ def read_tools(tools: object) -> tuple[ToolDefinition, ...]:
     return tuple(found)
 
 
-def _entries(tools: object) -> Sequence[object]:
-    """The list of definitions inside what was given."""
+def tool_entries(tools: object) -> Sequence[object]:
+    """The list of definitions inside what was given: a list, or an MCP ``tools/list`` result.
+
+    Raises:
+        ToolError: it is neither, or it is empty.
+    """
     if isinstance(tools, Mapping):
         inner = tools.get("result", tools)
         if isinstance(inner, Mapping) and "tools" in inner:

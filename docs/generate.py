@@ -1,9 +1,10 @@
 """Brings the docs up to date: `python docs/generate.py`; read the diff before committing it.
 
 Writes reference/cli.md from the commands' own help, reference/errors.md from compiler/codes.py,
-reference/keywords.md from compiler/json_schema/fates.py and the drafts' metaschemas, and
-reference/api.md from signatures and docstrings, and replaces outputs in ```console blocks of all
-pages by what the commands print now. tests/test_docs.py fails if something is not current.
+reference/keywords.md from compiler/json_schema/fates.py and the drafts' metaschemas,
+reference/manifest.md from calligram/build/settings.py, and reference/api.md from signatures and
+docstrings, and replaces outputs in ```console blocks of all pages by what the commands print now.
+tests/test_docs.py fails if something is not current.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from calligram.compiler.json_schema.fates import Fate
+    from calligram.compiler.spec import Part
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -60,10 +62,29 @@ What becomes of each keyword of drafts 4 to 2020-12. The report gives each occur
 their shape. Limits that stop hostile schemas (`schema-too-deep`, `schema-too-complex` and
 others, see [Error codes](errors.md)) are not listed here.
 """
+MANIFEST_INTRODUCTION = """\
+`calligram build` reads `calligram.toml`, or the table `[tool.calligram]` of a `pyproject.toml`. See
+[Compile at build time](../how-to/compile-at-build-time.md).
+
+Unknown keys are errors. Paths are relative to the manifest's folder. What a key of `[defaults]`
+says holds for every grammar that does not have the key itself; tables and lists are replaced, not
+merged.
+"""
+NAMES = """\
+In what is filled in, bytes other than ASCII letters, digits and `_.-` are written as `%XX`. A
+folder alone (`out/`) stands for `out/{name}.{extension}`; for `out/{name}/{tool}.{extension}` with
+`each = true`, and with `.{dialect}` behind the name if `dialect` is a list.
+
+Files count by their content; of a vocabulary's file over 64 MiB (a whole model) the size and the
+first 64 MiB do, where the vocabulary stands.
+"""
 FATE_COLUMNS = ("enforced", "narrowed", "refused")
 COMMANDS = [
     (),
     ("compile",),
+    ("build",),
+    ("clean",),
+    ("init",),
     ("check",),
     ("parse",),
     ("report",),
@@ -86,6 +107,7 @@ def pages() -> dict[str, str]:
         "reference/errors.md": errors_page(),
         "reference/api.md": api_page(),
         "reference/keywords.md": keywords_page(),
+        "reference/manifest.md": manifest_page(),
     }
 
 
@@ -200,6 +222,60 @@ def formats_section() -> Iterator[str]:
         'Others are unknown: reported with a hint, or with `unknown_formats="refuse"` an error '
         "(`unknown-format`)."
     )
+
+
+def manifest_page() -> str:
+    """Every key of a manifest, and the holes of names."""
+    from calligram.build.outputs import HOLES
+    from calligram.build.settings import BoundsSettings, BudgetSettings, GrammarSettings, Manifest
+    from calligram.build.state import MEANING
+
+    parts = ["# Manifest\n", NOTE, MANIFEST_INTRODUCTION]
+    titles: dict[str, type[Part]] = {
+        "The manifest": Manifest,
+        "A grammar": GrammarSettings,
+        "bounds": BoundsSettings,
+        "budget": BudgetSettings,
+    }
+    for title, model in titles.items():
+        parts += [f"## {title}\n", plain(model.__doc__), "| key | value | meaning |\n|---|---|---|"]
+        for name, info in model.model_fields.items():
+            parts.append(f"| `{name}` | {value_of(info.annotation)} | {info.description} |")
+        parts.append("")
+    parts += ["## Names of outputs\n", "| hole | stands for |\n|---|---|"]
+    parts += [f"| `{{{hole}}}` | {meaning} |" for hole, meaning in HOLES.items()]
+    parts += ["", NAMES, "## What `--check` finds\n", "| reason | the output |\n|---|---|"]
+    parts += [f"| `{reason}` | {meaning} |" for reason, meaning in MEANING.items()]
+    return "\n".join(parts)
+
+
+def value_of(annotation: object) -> str:
+    """What a key of a manifest takes, in words."""
+    from types import UnionType
+    from typing import Annotated, Literal, Union, get_args, get_origin
+
+    from calligram.build.settings import BoundsSettings, BudgetSettings, GrammarSettings
+
+    words = {
+        str: "text", int: "whole number", bool: "true or false", type(None): "",
+        BoundsSettings: "table, see [bounds](#bounds)", BudgetSettings: "table, see "
+        "[budget](#budget)", GrammarSettings: "table, see [a grammar](#a-grammar)",
+    }  # fmt: skip
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return value_of(arguments[0])
+    if origin is Literal:
+        return ", ".join(f"`{a}`" for a in arguments)
+    if origin in (Union, UnionType):
+        return " or ".join(filter(None, map(value_of, arguments)))
+    if origin is tuple:
+        inner = value_of(arguments[0])
+        return "list of " + ("texts" if inner == "text" else inner)
+    if origin is dict:
+        inside = value_of(arguments[1]) if get_origin(arguments[1]) is not dict else ""
+        return "table of " + ("texts" if inside == "text" else "[grammars](#a-grammar)")
+    assert isinstance(annotation, type)
+    return words[annotation]
 
 
 def api_page() -> str:

@@ -112,7 +112,13 @@ def generator() -> ModuleType:
 
 @pytest.mark.parametrize(
     "name",
-    ["reference/cli.md", "reference/errors.md", "reference/api.md", "reference/keywords.md"],
+    [
+        "reference/cli.md",
+        "reference/errors.md",
+        "reference/api.md",
+        "reference/keywords.md",
+        "reference/manifest.md",
+    ],
 )
 def test_generated_pages_are_current(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
@@ -121,6 +127,7 @@ def test_generated_pages_are_current(name: str, monkeypatch: pytest.MonkeyPatch)
         "reference/errors.md": "errors_page",
         "reference/api.md": "api_page",
         "reference/keywords.md": "keywords_page",
+        "reference/manifest.md": "manifest_page",
     }[name]
     wanted = getattr(generator(), page)().rstrip("\n") + "\n"
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == wanted, "run `make docs`"

@@ -15,7 +15,7 @@ from ..compiler.ir import Bounds
 from ..compiler.origin import Origin
 from ..compiler.tools import read_tools
 from ..targets import mask
-from .vocabularies import BenchError
+from .bench_error import BenchError
 
 SAMPLES: Final = 3
 """Texts that are made for a schema that comes without any."""

@@ -29,7 +29,8 @@ from .. import compile_schema
 from ..compiler.errors import CalligramError
 from ..compiler.vocabulary.vocabulary import Vocabulary
 from ..targets import regex_fsm
-from .vocabularies import BenchError, encode, restore
+from .bench_error import BenchError
+from .vocabularies import encode, restore
 
 LONGEST: Final = 80
 """Tokens of one random walk."""

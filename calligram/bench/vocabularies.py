@@ -9,17 +9,13 @@ from typing import Final
 
 import numpy as np
 
-from ..compiler.errors import CalligramError
 from ..compiler.vocabulary.any_file import from_file
 from ..compiler.vocabulary.trie import ROOT, Node
 from ..compiler.vocabulary.vocabulary import Vocabulary
+from .bench_error import BenchError
 
 MADE_UP: Final = 32_768
 """Tokens of the vocabulary that is measured with unless a file is given."""
-
-
-class BenchError(CalligramError):
-    """What to measure with cannot be read or is not installed."""
 
 
 def load(path: str | None) -> Vocabulary:

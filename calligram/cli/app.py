@@ -9,11 +9,13 @@ import typer
 
 from .. import __version__
 from .bench_command import bench_app
+from .build_command import build, clean
 from .check_command import check
 from .compile_command import compile_command
 from .dead_ends_command import dead_ends
 from .dialects_commands import dialects_app
 from .files import write_out
+from .init_command import init
 from .parse_command import parse
 from .report_command import report
 from .run import run
@@ -29,6 +31,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 app.command("compile")(compile_command)
+app.command("build")(build)
+app.command("clean")(clean)
+app.command("init")(init)
 app.command("check")(check)
 app.command("parse")(parse)
 app.command("report")(report)

@@ -18,8 +18,9 @@ from rich.text import Text
 
 from ..bench import cases as cases_module
 from ..bench import engines, figures, plot, runner
+from ..bench.bench_error import BenchError
 from ..bench.cases import Case
-from ..bench.vocabularies import BenchError, load, store
+from ..bench.vocabularies import load, store
 from ..compiler.origin import did_you_mean
 from ..compiler.vocabulary.vocabulary import Vocabulary
 from .bench_fsm_command import bench_fsm

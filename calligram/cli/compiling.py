@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 from .. import compile_tools
 from ..compiler.compiled import CompiledGrammar
@@ -78,10 +79,15 @@ def left_out(grammar: CompiledGrammar) -> dict[str, str]:
 
 def tool_choice(options: CompileOptions) -> str | dict[str, object]:
     """The `tool_choice` that `--tool-choice` and `--tool` say together, in OpenAI's form."""
-    if not options.tool or options.tool_choice == "none":
-        return options.tool_choice
-    named_tools = [{"type": "function", "function": {"name": name}} for name in options.tool]
-    if len(named_tools) == 1 and options.tool_choice == "required":
+    return chosen(options.tool_choice, options.tool or ())
+
+
+def chosen(choice: str, tools: Sequence[str]) -> str | dict[str, object]:
+    """The `tool_choice` in OpenAI's form where only `tools` may be called; all, if it is empty."""
+    if not tools or choice == "none":
+        return choice
+    named_tools = [{"type": "function", "function": {"name": name}} for name in tools]
+    if len(named_tools) == 1 and choice == "required":
         return dict(named_tools[0])
-    allowed = {"mode": options.tool_choice, "tools": named_tools}
+    allowed = {"mode": choice, "tools": named_tools}
     return {"type": "allowed_tools", "allowed_tools": allowed}

@@ -54,7 +54,7 @@ def read_documents(options: Sequence[str]) -> DocumentFiles:
         if file == "-":
             raise wrong_document("a document is a file, not standard input")
         schema = _read(file)
-        uri = (uri or _identifier(schema, file)).removesuffix("#")
+        uri = (uri or identifier(schema, file)).removesuffix("#")
         if uri in schemas:
             raise wrong_document(f"'{uri}' is given twice: {files[uri]} and {file}")
         schemas[uri], files[uri] = schema, file
@@ -74,8 +74,12 @@ def _read(file: str) -> Any:
         raise type(error)(named(error.problems, file)) from None
 
 
-def _identifier(schema: Any, file: str) -> str:
-    """The URI that a document gives itself (``id`` in draft 4)."""
+def identifier(schema: Any, file: str) -> str:
+    """The URI that a document gives itself (``id`` in draft 4).
+
+    Raises:
+        InputError: it gives itself none.
+    """
     identifier = schema.get("$id", schema.get("id")) if isinstance(schema, dict) else None
     if isinstance(identifier, str) and identifier.removesuffix("#"):
         return identifier

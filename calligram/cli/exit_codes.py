@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ..bench.vocabularies import BenchError
+from ..bench.bench_error import BenchError
+from ..build.inputs import InputFileError
 from ..compiler.errors import ArtefactError, CalligramError, SpecError, ToolError, VocabularyError
 
 
@@ -23,9 +24,10 @@ class ExitCode(IntEnum):
 MEANING = {
     ExitCode.OK: "Done; the text was accepted, nothing was found.",
     ExitCode.REFUSED: "`check` refused the text, `parse` met problems or a cut-off text, "
-    "`dialects lint` found errors, `dead-ends` found some or could not tell.",
+    "`dialects lint` found errors, `dead-ends` found some or could not tell, `build --check` found "
+    "outputs that are stale.",
     ExitCode.INPUT: "Wrong usage, or input that cannot be read: no such file, not UTF-8, not JSON, "
-    "a broken spec, broken tool definitions, a vocabulary's file that is none.",
+    "a broken spec, broken tool definitions, a vocabulary's file that is none, a broken manifest.",
     ExitCode.CANNOT_COMPILE: "The input was read, but no exact grammar can be made of it: an "
     "unsupported or unsatisfiable schema, a feature the target lacks, a limit.",
     ExitCode.INTERNAL: "A bug in calligram. Set CALLIGRAM_DEBUG=1 to see where.",
@@ -36,7 +38,10 @@ MEANING = {
 
 def exit_code_of(error: CalligramError) -> ExitCode:
     """The exit code for an error that stops a command."""
-    wrong_input = (ArtefactError, BenchError, InputError, SpecError, ToolError, VocabularyError)
+    wrong_input = (
+        ArtefactError, BenchError, InputError, InputFileError, SpecError, ToolError,
+        VocabularyError,
+    )  # fmt: skip
     if isinstance(error, wrong_input):
         return ExitCode.INPUT
     return ExitCode.CANNOT_COMPILE

@@ -8,9 +8,6 @@ import sys
 from collections.abc import Iterable
 from dataclasses import replace
 
-from rich.console import Console
-from rich.text import Text
-
 from ..compiler.origin import Origin, Problem
 
 ARGUMENTS = (
@@ -27,6 +24,10 @@ def print_problems(problems: Iterable[Problem], as_json: bool) -> None:
         document = json.dumps([p.to_json() for p in problems], ensure_ascii=False, indent=2)
         sys.stderr.write(document + "\n")
         return
+    # Imported when something is wrong: most commands end without.
+    from rich.console import Console
+    from rich.text import Text
+
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     for problem in problems:
         text = Text(visible(line_of(problem)))

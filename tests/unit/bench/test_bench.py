@@ -14,6 +14,7 @@ import pytest
 
 from calligram import Vocabulary
 from calligram.bench import cases, engines, figures, plot, runner, vocabularies, worker
+from calligram.bench.bench_error import BenchError
 from calligram.bench.figures import compare, duration, ratio_words
 from calligram.bench.runner import Run
 from calligram.cli import main
@@ -65,7 +66,7 @@ def test_schemas_come_in_several_forms() -> None:
     ],
 )
 def test_lines_that_hold_no_schema(text: str, code: str, line: int | None) -> None:
-    with pytest.raises(vocabularies.BenchError) as caught:
+    with pytest.raises(BenchError) as caught:
         cases.from_schemas(text, "x.jsonl")
     (problem,) = caught.value.problems
     assert (problem.code, problem.origin.line) == (code, line)
@@ -101,7 +102,7 @@ def test_texts_become_the_longest_tokens_and_nothing_is_lost() -> None:
             ids = vocabularies.encode(vocabulary, text)
             assert b"".join(vocabulary.tokens[i] for i in ids).decode() == text
     narrow = Vocabulary([b"a", b"</s>"], special_ids=[1], eos_ids=[1])
-    with pytest.raises(vocabularies.BenchError, match="no token of the vocabulary"):
+    with pytest.raises(BenchError, match="no token of the vocabulary"):
         vocabularies.encode(narrow, "ab")
 
 

@@ -1,0 +1,48 @@
+"""Input files, read with located errors."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
+
+from ..compiler.errors import CalligramError
+from ..compiler.origin import Origin, Problem
+
+MAX_INPUT: Final = 256 * 2**20
+"""Bytes of one input; more is refused rather than read into memory."""
+
+
+class InputFileError(CalligramError):
+    """A manifest, or a file that it names, that cannot be read or written, or makes no sense."""
+
+
+def read_file(path: str) -> bytes:
+    """The content of a file.
+
+    Raises:
+        InputFileError: it cannot be read or is too long.
+    """
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise ValueError("it is no regular file")
+        with open(path, "rb") as file:
+            data = file.read(MAX_INPUT + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        message = f"cannot be read: {reason}"
+        raise InputFileError.at("cannot-read", message, Origin(file=path)) from None
+    if len(data) > MAX_INPUT:
+        message = f"is longer than {MAX_INPUT:,} bytes"
+        raise InputFileError.at("input-too-long", message, Origin(file=path))
+    return data
+
+
+def located(problems: Iterable[Problem], file: str) -> list[Problem]:
+    """`problems` with the file filled in where the origin does not know it."""
+    return [
+        replace(p, origin=replace(p.origin, file=file)) if p.origin.file is None else p
+        for p in problems
+    ]

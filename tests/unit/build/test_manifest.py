@@ -1,0 +1,136 @@
+"""Manifests: what is read, and what is refused where."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from calligram import Bounds
+from calligram.build import targets
+from calligram.build.inputs import InputFileError
+from calligram.build.manifest import ManifestError, find, load
+from calligram.build.settings import BoundsSettings, BudgetSettings, GrammarSettings
+from calligram.compiler.pipeline import compile_tools
+from calligram.targets import mask
+from tests.test_public_api import parameters
+
+
+def manifest(folder: Path, text: str, name: str = "calligram.toml") -> str:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def refused(folder: Path, text: str, name: str = "calligram.toml") -> list[tuple[str, str]]:
+    """(code, pointer) of each problem."""
+    with pytest.raises(ManifestError) as caught:
+        load(manifest(folder, text, name))
+    assert all(p.origin.file == str(folder / name) for p in caught.value.problems)
+    return [(p.code, p.origin.pointer) for p in caught.value.problems]
+
+
+GOOD = '[grammars.a]\ntools = "t.json"\ndialect = "hermes-json"\n'
+
+
+def test_defaults_hold_where_a_grammar_says_nothing(tmp_path: Path) -> None:
+    text = '[defaults]\nkey_order = "any"\nbounds = "none"\n' + GOOD
+    text += '[grammars.b]\ntools = "u.json"\nbounds = { string = 5 }\n'
+    grammars = load(manifest(tmp_path, text)).grammars
+    assert list(grammars) == ["a", "b"]
+    assert (grammars["a"].key_order, grammars["a"].bounds) == ("any", "none")
+    assert (grammars["b"].key_order, grammars["b"].dialect) == ("any", None)
+    assert grammars["b"].bounds == BoundsSettings(string=5)
+
+
+def test_pyproject_holds_the_same_in_a_table(tmp_path: Path) -> None:
+    text = '[project]\nname = "x"\n[tool.calligram.grammars.a]\ntools = "t.json"\n'
+    path = manifest(tmp_path, text, "pyproject.toml")
+    assert find(str(tmp_path)) == path
+    assert load(path).grammars["a"].tools == "t.json"
+    wrong = "[tool.calligram.grammars.a]\ntool_s = 1\n"
+    assert refused(tmp_path, wrong, "pyproject.toml") == [
+        ("manifest-unknown-key", "/tool/calligram/grammars/a/tool_s")
+    ]
+    own = manifest(tmp_path, GOOD)
+    assert find(str(tmp_path)) == own
+
+
+@pytest.mark.parametrize("text", ["", "[project]\nname = 'x'\n", "tool = 3\n"])
+def test_a_folder_without_a_manifest_says_so(tmp_path: Path, text: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(ManifestError) as caught:
+        find(str(tmp_path))
+    assert caught.value.problems[0].code == "manifest-missing"
+
+
+@pytest.mark.parametrize(
+    ("text", "problems"),
+    [
+        ("", [("manifest-missing-key", "")]),
+        ("[grammars]\n", [("manifest-missing-key", "")]),
+        ("grammars = 3\n", [("manifest-type", "/grammars")]),
+        ("grammar = {}\n" + GOOD, [("manifest-unknown-key", "/grammar")]),
+        ("record = 3\n" + GOOD, [("manifest-type", "/record")]),
+        ("[grammars]\na = 3\n", [("manifest-type", "/grammars/a")]),
+        (GOOD + "eech = true\n", [("manifest-unknown-key", "/grammars/a/eech")]),
+        (GOOD + "each = 1\n", [("manifest-type", "/grammars/a/each")]),
+        (GOOD + 'reasoning = "al"\n', [("manifest-value", "/grammars/a/reasoning")]),
+        (GOOD + "max_calls = 0\n", [("manifest-value", "/grammars/a/max_calls")]),
+        (GOOD + 'bounds = "non"\n', [("manifest-value", "/grammars/a/bounds")]),
+        (GOOD + "bounds = {strin = 1}\n", [("manifest-unknown-key", "/grammars/a/bounds/strin")]),
+        (GOOD + 'targets = ["gbnf", "gbfn"]\n', [("manifest-value", "/grammars/a/targets/1")]),
+        ('[grammars."a/b"]\ntools = "t"\n', [("manifest-value", "/grammars/a~1b")]),
+        (
+            "[defaults]\nx = 1\n[grammars.bounds]\neech = 1\n[grammars.c]\nonly = 3\n",
+            [
+                ("manifest-unknown-key", "/defaults/x"),
+                ("manifest-unknown-key", "/grammars/bounds/eech"),
+                ("manifest-type", "/grammars/c/only"),
+            ],
+        ),
+    ],
+)
+def test_a_wrong_key_or_value_is_refused_at_its_place(
+    tmp_path: Path, text: str, problems: list[tuple[str, str]]
+) -> None:
+    assert refused(tmp_path, text) == problems
+
+
+def test_a_misspelt_key_gets_a_hint_whatever_the_grammar_is_called(tmp_path: Path) -> None:
+    with pytest.raises(ManifestError) as caught:
+        load(manifest(tmp_path, "[grammars.bounds]\ndialekt = 'x'\n"))
+    hint = caught.value.problems[0].hint or ""
+    assert "legal keys: tools, only" in hint and "did you mean `dialect`?" in hint
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "line"),
+    [
+        (b"a = 1\nb = = 2\n", "manifest-toml", 2),
+        (b"a = 1\na = 2\n", "manifest-toml", 2),
+        (b"a = 1\nb = '\xff'\n", "not-utf-8", 2),
+        (b"a = " + b"[" * 100_000, "manifest-toml", None),
+        (None, "cannot-read", None),
+    ],
+)
+def test_what_is_not_toml_is_refused_with_its_line(
+    tmp_path: Path, content: bytes | None, code: str, line: int | None
+) -> None:
+    path = tmp_path / "calligram.toml"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputFileError) as caught:
+        load(str(path))
+    assert caught.value.problems[0].code == code
+    assert caught.value.problems[0].origin.line == line
+
+
+def test_every_option_of_a_compile_is_a_key() -> None:
+    options = set(parameters(compile_tools))
+    assert options <= set(GrammarSettings.model_fields)
+    assert set(BoundsSettings.model_fields) == {f.name for f in dataclasses.fields(Bounds)}
+    budget = {f.name for f in dataclasses.fields(mask.SaveBudget)}
+    assert set(BudgetSettings.model_fields) == budget
+    assert set(targets.TARGETS) == set(targets.Name.__args__)  # type: ignore[attr-defined]
