@@ -78,6 +78,9 @@ folder alone (`out/`) stands for `out/{name}.{extension}`; for `out/{name}/{tool
 Files count by their content; of a vocabulary's file over 64 MiB (a whole model) the size and the
 first 64 MiB do, where the vocabulary stands.
 """
+FOUND = """\
+Outputs are named relative to the manifest's folder.
+"""
 FATE_COLUMNS = ("enforced", "narrowed", "refused")
 COMMANDS = [
     (),
@@ -244,7 +247,7 @@ def manifest_page() -> str:
         parts.append("")
     parts += ["## Names of outputs\n", "| hole | stands for |\n|---|---|"]
     parts += [f"| `{{{hole}}}` | {meaning} |" for hole, meaning in HOLES.items()]
-    parts += ["", NAMES, "## What `--check` finds\n", "| reason | the output |\n|---|---|"]
+    parts += ["", NAMES, "## What `--check` finds\n", FOUND, "| reason | the output |\n|---|---|"]
     parts += [f"| `{reason}` | {meaning} |" for reason, meaning in MEANING.items()]
     return "\n".join(parts)
 

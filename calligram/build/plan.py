@@ -142,7 +142,7 @@ class _Planner:
                 inner = [] if single else [stem]
                 inner += [] if tool is None else [tool]
                 unit_name = "/".join((self.name, *inner))
-                outputs = tuple(
+                outputs: tuple[tuple[Name, str], ...] = tuple(
                     (target, self.names.of(self.name, settings, target, stem, tool, self.problems))
                     for target in dict.fromkeys(targets)
                 )

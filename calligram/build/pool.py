@@ -128,7 +128,8 @@ class _Worker:
             pipes.stdin.flush()
             outcome: Outcome = pickle.load(pipes.stdout)
             return outcome
-        except (EOFError, OSError, pickle.UnpicklingError):
+        except Exception:  # Whatever a broken pipe gives to unpickle.
+            pipes.terminate()
             code = pipes.wait()
             if not self.ended:
                 self.close()
@@ -149,3 +150,4 @@ class _Worker:
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
+        self._process.wait()
