@@ -92,12 +92,16 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
-    """Names are imported when asked for: `calligram build` with nothing to do needs none."""
-    home = _HOME_OF.get(name)
-    if home is None:
+    """Names are imported when one is asked for: `calligram build` with nothing to do needs none.
+
+    All at once, so that it is not the first request's compile that waits for the other ones.
+    """
+    if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(importlib.import_module(f".compiler.{home}", __name__), name)
-    globals()[name] = value
+    for known, home in _HOME_OF.items():
+        module = importlib.import_module(f".compiler.{home}", __name__)
+        globals()[known] = getattr(module, known)
+    value: object = globals()[name]
     return value
 
 
