@@ -71,8 +71,10 @@ class Workspace:
         command.parent.mkdir()
         command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m calligram "$@"\n')
         command.chmod(0o755)
+        # `make test` tells a `make` in a page that it is a part of it.
+        own = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
         self.environment = {
-            **os.environ,
+            **own,
             "PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(ROOT),
             "COLUMNS": "100",
