@@ -68,7 +68,6 @@ class LoopTable:
         self.places = places
         self.number = next(self._numbers)
         self._circles: dict[int, NDArray[np.uint64]] = {}
-        self._characters: dict[int, tuple[NDArray[np.int16], NDArray[np.uint8]]] = {}
 
     @property
     def table(self) -> NDArray[np.int16]:
@@ -87,47 +86,36 @@ class LoopTable:
         merged = np.where(self.flat < 0, NONE, self.flat.astype(np.int32) * 2 + self.gain_flat)
         return array("i", merged.astype(np.int32).tobytes())
 
-    def characters(self, state: int) -> tuple[NDArray[np.int16], NDArray[np.uint8]]:
-        """Where whole characters lead from a state, and whether they count, by first byte.
+    def _characters(self, state: int) -> NDArray[np.int16]:
+        """Where whole characters lead from a state, by first byte.
 
         NONE where characters that begin with the byte lead to different states, or nowhere.
 
         Returns:
-            int16[256] and uint8[256].
+            int16[256].
         """
-        found = self._characters.get(state)
-        if found is None:
-            found = self._characters[state] = self._find_characters(state)
-        return found
-
-    def _find_characters(self, state: int) -> tuple[NDArray[np.int16], NDArray[np.uint8]]:
-        table, gain = self.table, self.gain
+        table = self.table
         targets = np.full(256, NONE, dtype=np.int16)
-        gains = np.zeros(256, dtype=np.uint8)
         targets[:0x80] = table[state, :0x80]
-        gains[:0x80] = gain[state, :0x80]
         for (first, last), *rest in byte_sequences(((0x80, 0xD7FF), (0xE000, 0x10FFFF))):
-            known: dict[int, tuple[int, int]] = {}
+            known: dict[int, int] = {}
             for byte in range(first, last + 1):
                 inside = int(table[state, byte])
                 if inside not in known:
                     known[inside] = self._behind(inside, rest)
-                targets[byte], gains[byte] = known[inside]
-        return targets, gains
+                targets[byte] = known[inside]
+        return targets
 
-    def _behind(self, inside: int, rest: list[tuple[int, int]]) -> tuple[int, int]:
-        """Where a byte of each range leads from inside a character, and whether it counts."""
-        table, gain = self.table, self.gain
-        here, gained = {inside}, {0}
+    def _behind(self, inside: int, rest: list[tuple[int, int]]) -> int:
+        """Where a byte of each range leads from inside a character."""
+        # With the row of no state, which is that of NONE.
+        rows = self.flat.reshape(-1, 256)
+        here = {inside}
         for low, high in rest:
-            if here == {NONE} or gained != {0}:
-                return NONE, 0
-            states = sorted(here)
-            here = set(table[states, low : high + 1].ravel().tolist())
-            gained = set(gain[states, low : high + 1].ravel().tolist())
-        if len(here) == 1 and len(gained) == 1:
-            return here.pop(), gained.pop()
-        return NONE, 0
+            if here == {NONE}:
+                return NONE
+            here = set(rows[sorted(here), low : high + 1].ravel().tolist())
+        return here.pop() if len(here) == 1 else NONE
 
     def circle(self, state: int) -> NDArray[np.uint64]:
         """The characters that lead from a state back to it.
@@ -140,8 +128,7 @@ class LoopTable:
         """
         found = self._circles.get(state)
         if found is None:
-            targets, _ = self.characters(state)
-            bits = np.packbits(targets == state, bitorder="little").view("<u8")
+            bits = np.packbits(self._characters(state) == state, bitorder="little").view("<u8")
             found = self._circles[state] = bits[[0, 1, 3]]
         return found
 

@@ -19,6 +19,7 @@ from calligram.compiler.vocabulary.trie import ROOT, TokenTrie
 
 PATTERNS = [
     "^.*$", "^[a-z]+$", "^[a-z0-9_-]*$", "^[^x]+$", "^[à-ÿ]+$", "^(ab|[c-z])*$", "^[a-z]+@[a-z.]+$",
+    "^[a-z\\u1000-\\u17ff]*$",
     "^[^\\u2028]*$", "^.+@.+$", "^x*$", "^[^é]*$", "^[0-9]{2,}$", "^(?:[a-m]|[é-ü])*$",
 ]  # fmt: skip
 
@@ -110,3 +111,12 @@ def test_levels_hold_every_beginning_of_a_token_once() -> None:
 
 
 STRINGS = [b"", b"a", b"a", b"ab", b"abc", b"b", b"bcd", b"bce", b"\xff\x00", b"bc", b"zzzz"]
+
+
+def test_characters_of_which_some_break_off_do_not_go_around() -> None:
+    table = machine_table(machine("^[a-z\\u1000-\\u17ff]*$", "none"))
+    assert table is not None
+    _, _, others = table.circle(0).tolist()
+    around = {byte + 192 for byte in range(64) if others >> byte & 1}
+    # E1 begins U+1000 to U+1FFF, of which half are not in the class.
+    assert around == set()
