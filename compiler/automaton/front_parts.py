@@ -85,8 +85,3 @@ def union(fronts: list[Front]) -> Front:
         final = final or ends
         firsts |= first
     return tuple(literals), tuple(loops.values()), tuple(arcs), final, firsts
-
-
-def literal_front(data: bytes, at: int, tail: int) -> Front:
-    """A place in a literal."""
-    return ((data[at:], data, at, tail),), (), (), False, 1 << data[at]

@@ -23,7 +23,7 @@ from ..grammar import (
     Token,
     children,
 )
-from .cells import BUT, BYTES, END, EXPR, MEMBER, MEMBERS, REGULAR, REPEAT, SEQ
+from .cells import BUT, BYTES, END, EXPR, MEMBER, MEMBERS, REGULAR, REPEAT, SEQ, Head
 from .core import TOKEN_BASE, Arc, Core, Event, Pending
 from .distinct import INSIDE
 from .front_parts import (
@@ -31,7 +31,6 @@ from .front_parts import (
     LiteralFront,
     Loop,
     free,
-    literal_front,
     place_of,
     union,
 )
@@ -82,9 +81,9 @@ class Fronts:
         head, tail = core.parts(cell)
         kind = head[0]
         # Most places are in the middle of a literal, before one, or in a loop.
-        if kind == BYTES:
-            _, data, at = head
-            return literal_front(data, at, core.settled(tail))
+        literal = self._literal(head, tail)
+        if literal is not None:
+            return (literal,), (), (), False, 1 << literal[0][0]
         if kind == SEQ and not self._complex:
             return self.front(core.sequence(head[1], head[2], tail))
         parts: Iterable[int] = ()
@@ -95,10 +94,7 @@ class Fronts:
             parts = core.repeated(head, tail)
         elif kind == EXPR:
             expr = core.exprs[head[1]]
-            if type(expr) is Literal:
-                if expr.text and not core.is_marked(expr.text):
-                    return literal_front(expr.text.encode("utf-8"), 0, core.settled(tail))
-            elif type(expr) is Sequence and expr.items and not self._complex:
+            if type(expr) is Sequence and expr.items and not self._complex:
                 return self.front(core.sequence(head[1], 0, tail))
             elif type(expr) is Choice:
                 parts = [core.continuation(option, tail) for option in expr.options]
@@ -147,12 +143,12 @@ class Fronts:
                 plain += known[2]
                 final = final or known[3]
                 continue
-            literal = self._literal(here)
+            head, tail = core.parts(here)
+            literal = self._literal(head, tail)
             if literal is not None:
                 literals.append(literal)
                 continue
-            kind = core.parts(here)[0][0]
-            if kind in (REPEAT, REGULAR, BUT, INSIDE) or self._complex:
+            if head[0] in (REPEAT, REGULAR, BUT, INSIDE) or self._complex:
                 loop = self.loop(here)
                 if loop is not None:
                     loops.append(loop)
@@ -188,12 +184,9 @@ class Fronts:
             loops = (loop,)
         return literals, loops, arcs, final, firsts | loop.around
 
-    def _literal(self, cell: int) -> LiteralFront | None:
+    def _literal(self, head: Head, tail: int) -> LiteralFront | None:
         """The literal that a continuation is before or in the middle of."""
         core = self.core
-        head, tail = core.parts(cell)
-        if not head:
-            return None
         if head[0] == BYTES:
             _, data, at = head
             return data[at:], data, at, core.settled(tail)
@@ -343,11 +336,6 @@ class Fronts:
         need = max(loop.need - count, 0)
         left = None if loop.left is None else loop.left - count
         return self.at(loop, state, need, left, text)
-
-    def whole(self, loop: Loop) -> int:
-        """The continuation at the same place of the same loop without excluded texts."""
-        assert isinstance(loop.body, Machine)
-        return self.core.regular_cell(loop.number, loop.state, loop.need, loop.left, loop.tail)
 
     def at(self, loop: Loop, state: int, need: int, left: int | None, text: bytes = b"") -> int:
         """The continuation in the same loop after `text`, with other counts."""
