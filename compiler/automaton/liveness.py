@@ -12,6 +12,7 @@ from functools import cached_property
 from weakref import WeakKeyDictionary
 
 from ..grammar import Known, Machine
+from ..graphs import components
 
 _CACHE: WeakKeyDictionary[Machine, Liveness] = WeakKeyDictionary()
 
@@ -30,12 +31,12 @@ class Liveness:
         self._free = tuple(map(tuple, free))
         self._counted = tuple(map(tuple, counted))
         self._all = (1 << size) - 1
+        self._accepting = machine.accepting
         start = self._closed(set(machine.accepting))
         self._sets = [start]
         self._seen = {start: 0}
         self._period_start: int | None = None
         self._windows: dict[tuple[int, int, int | None], bool] = {}
-        self._longest: dict[int, int | None] = {}
         self._shortest: dict[int, int] = {}
 
     def _closed(self, states: set[int]) -> int:
@@ -132,15 +133,33 @@ class Liveness:
         return k
 
     def longest(self, state: int) -> int | None:
-        """The most counts a word from `state` can have; None if there is no most."""
-        if state not in self._longest:
-            while self._period_start is None:
-                self._extend()
-            bit = 1 << state
-            endless = any(s & bit for s in self._sets[self._period_start :])
-            last = max((k for k, s in enumerate(self._sets) if s & bit), default=-1)
-            self._longest[state] = None if endless else last
+        """The most counts a word from `state` can have; None if there is no most, -1 if it has no
+        word."""
         return self._longest[state]
+
+    @cached_property
+    def _longest(self) -> dict[int, int | None]:
+        """By strongly connected components of what has words, targets first."""
+        size = len(self._free)
+        ways: dict[int, list[tuple[int, int]]] = {state: [] for state in range(size)}
+        for counts, edges in enumerate((self._free, self._counted)):
+            for target, sources in enumerate(edges):
+                for source in sources:
+                    ways[source].append((target, counts))
+        found: dict[int, int | None] = {}
+        for component in components({s: [t for t, _ in out] for s, out in ways.items()}):
+            inside = set(component)
+            best: int | None = 0 if self._accepting & inside else -1
+            circles = False
+            for target, counts in (way for state in component for way in ways[state]):
+                if target in inside:
+                    circles = circles or bool(counts)
+                elif best is not None and (after := found[target]) != -1:
+                    best = None if after is None else max(best, after + counts)
+            if circles and best != -1:
+                best = None
+            found.update(dict.fromkeys(component, best))
+        return found
 
 
 def liveness(machine: Machine) -> Liveness | Known:

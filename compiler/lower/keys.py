@@ -50,17 +50,19 @@ class KeyLowering:
     def _spelled(self, member: OpenKeys, style: StringStyle) -> Expr | None:
         """Any key of the class, in its canonical spelling."""
         bounds = self.shared.bounds
-        high = min(bounds.string, MAX_KEY) if bounds else None
-        names = member.names
+        # Lengths are counted beside the automaton, not inside it.
+        names, low, high = member.names.split_length()
+        if high is None and bounds:
+            high = max(min(bounds.string, MAX_KEY), low)
         if self.layout.stops and style.escape == "json":
             names = names & Language.avoiding(self.layout.stops)
         if style.escape == "none":
             language = names & bare_keys() if not style.open else names
-            body = self.texts.raw(language, style.close or ":", 0, high, member.origin)
+            body = self.texts.raw(language, style.close or ":", low, high, member.origin)
         elif names.is_any:
-            body = Repeat(plain_character(self.shared, style), 0, high)
+            body = Repeat(plain_character(self.shared, style), low, high)
         else:
-            body = self.texts.inside(names, style, "", 0, high, member.origin)
+            body = self.texts.inside(names, style, "", low, high, member.origin)
         if body is None:
             return None
         return sequence(Literal(style.open), body, Literal(style.close))

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from ..errors import LimitExceeded
 from ..grammar import EMPTY, Chars, Expr, Machine, Ranges, Repeat, RuleRef, Rules, choice, sequence
+from ..graphs import components
 from ..origin import Origin
 from .names import Names
 
@@ -58,10 +59,9 @@ class _Loops:
         self.hint = hint
         self.accepting = machine.accepting
         self.edges: list[Edges] = [_edges(row) for row in machine.transitions]
-        self.component = _components(self.edges)
-        self.members: dict[int, list[int]] = {}
-        for state, number in enumerate(self.component):
-            self.members.setdefault(number, []).append(state)
+        found = components({s: [t for _, t in row] for s, row in enumerate(self.edges)})
+        self.members = {number: sorted(states) for number, states in enumerate(found)}
+        self.component = {s: number for number, states in self.members.items() for s in states}
         self.hubs: dict[int, tuple[int, dict[int, int]]] = {}
         self._built: dict[tuple[str, int, int], RuleRef] = {}
 
@@ -289,45 +289,3 @@ def _edges(row: tuple[tuple[int, int, int, int], ...]) -> Edges:
         else:
             ranges.append((low, high))
     return [(tuple(ranges), target) for target, ranges in found.items()]
-
-
-def _components(edges: list[Edges]) -> list[int]:
-    """The strongly connected component of each state (Tarjan 1972, iterative)."""
-    size = len(edges)
-    index, low, number = [-1] * size, [0] * size, [-1] * size
-    stack: list[int] = []
-    counter = components = 0
-    for root in range(size):
-        if index[root] >= 0:
-            continue
-        work = [(root, 0)]
-        while work:
-            state, at = work.pop()
-            if at == 0:
-                index[state] = low[state] = counter
-                counter += 1
-                stack.append(state)
-            row = edges[state]
-            descended = False
-            while at < len(row):
-                target = row[at][1]
-                at += 1
-                if index[target] < 0:
-                    work += [(state, at), (target, 0)]
-                    descended = True
-                    break
-                if number[target] < 0:
-                    low[state] = min(low[state], index[target])
-            if descended:
-                continue
-            if low[state] == index[state]:
-                while True:
-                    top = stack.pop()
-                    number[top] = components
-                    if top == state:
-                        break
-                components += 1
-            if work:
-                parent = work[-1][0]
-                low[parent] = min(low[parent], low[state])
-    return number

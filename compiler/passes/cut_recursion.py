@@ -28,8 +28,8 @@ from ..grammar import (
     Variant,
     children,
 )
+from ..graphs import components
 from ..origin import Origin
-from .regular_counts import components
 from .rewrite import built_rules, mentioned, rewrite
 
 Key = tuple[str, int]

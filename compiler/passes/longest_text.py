@@ -25,11 +25,11 @@ from ..grammar import (
     Sequence,
     Token,
 )
+from ..graphs import components
 from ..origin import Origin
 from .graph import Graph, build_graph
 from .machine_extent import longest_bytes, shortest_bytes, utf8_length
 from .nullable import productive
-from .regular_counts import components
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from heapq import heapify, heappop, heappush
 
 from ..errors import LimitExceeded
 from ..grammar import Machine
-from .regular_counts import components
+from ..graphs import components
 
 STEPS = 200_000
 """Counts that are tried one by one before the lengths must repeat."""

@@ -20,13 +20,13 @@ from ..grammar import (
     RuleRef,
     Sequence,
 )
+from ..graphs import components
 from .check_left_recursion import check_left_recursion, find_left_recursion
 from .check_loops import check_loops
 from .check_productive import check_productive, find_unproductive
 from .graph import build_graph, graph_of
 from .linear import Linear
 from .nullable import nullable
-from .regular_counts import components
 from .rewrite import mentioned
 
 NOTHING: list[str] = []

@@ -46,6 +46,8 @@ class Levels:
         starts: the number of each level's first node among all nodes.
         size: how many nodes there are.
         node_of: intp[strings], the number of the node where each string ends.
+        repeats: whether some strings are alike.
+        first, low: int32[size], those of the levels, by number.
         rare: the first depth, not the root's, from which on all levels are small.
     """
 
@@ -53,6 +55,7 @@ class Levels:
         sizes, offsets, data = trie.sizes, trie.offsets, trie.data
         shared = _shared(trie)
         self.node_of = np.zeros(sizes.size, dtype=np.intp)
+        self.repeats = False
         self.levels: list[Level] = []
         self.starts: list[int] = []
         self.size = 0
@@ -78,10 +81,13 @@ class Levels:
             self.levels.append(Level(byte, parent, first, first + own, first + total, empty))
             self.starts.append(self.size)
             self.node_of[which[ends]] = number[ends] + self.size
+            self.repeats = self.repeats or bool((own > 1).any())
             self.size += first.size
             which = which[~ends]
             depth += 1
 
+        self.first = np.concatenate([level.first for level in self.levels])
+        self.low = np.concatenate([level.low for level in self.levels])
         rare = len(self.levels)
         while rare > 2 and self.levels[rare - 1].byte.size <= _RARE:
             rare -= 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from .levels import Level
 from .loop_table import LoopTable
+from .loop_tokens import Inside, Reached
 from .trie import ROOT, Forest, Node
 
 _FEW: Final = 64
@@ -121,10 +121,11 @@ def run_many(
 ) -> Run:
     """The same, all at once."""
     made = _Many(forest, node, loop, start, also, costs)
+    reached = Inside(forest.trie[node], loop, made.found, made.few, made.settled, made.counting)
     if costs:
-        inside, spent = made.with_costs()
+        inside, spent = reached.with_costs()
         return Run(inside, None, spent, made.left())
-    return Run(None, made.mask(words), None, made.left())
+    return Run(None, reached.mask(words), None, made.left())
 
 
 def run_few(forest: Forest, node: Node, loop: LoopTable, start: int, also: int) -> Run:
@@ -177,7 +178,7 @@ class _Many:
         levels = self.tree.levels
         here = int(np.searchsorted(levels[self.depth].first, forest.first[node]))
         self.which = None if levels[self.depth].first.size == 1 else np.array([here])
-        self.found: list[_Reached] = []
+        self.found: list[Reached] = []
         self.exits: list[NDArray[np.int32]] = []
         # Of the deepest levels: nodes by number, states, counts.
         self.few: tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]] | None = None
@@ -233,7 +234,7 @@ class _Many:
                     counts = counts.take(alive)
             if not states.size:
                 break
-            self.found.append(_Reached(level, depth, which, states, counts))
+            self.found.append(Reached(level, depth, which, states, counts))
 
     def _walk_few(
         self,
@@ -270,10 +271,11 @@ class _Many:
                     if spent:
                         spent.append(spent[at] + gains[place])
             at += 1
+        above = known.size
         self.few = (
-            np.array(nodes, dtype=np.intp) + base,
-            np.array(here, dtype=np.intp),
-            np.array(spent or [0], dtype=np.intp),
+            np.array(nodes[above:], dtype=np.intp) + base,
+            np.array(here[above:], dtype=np.intp),
+            np.array(spent[above:], dtype=np.intp),
         )
         levels = tree.levels
         for child, count in out:
@@ -322,63 +324,6 @@ class _Many:
             made[:, 4] = counts
         self.exits.append(made)
 
-    def mask(self, words: int) -> NDArray[np.uint32]:
-        """The tokens that stay inside, as a packed mask."""
-        alive = np.zeros(self.tree.size, dtype=bool)
-        for here, states, _ in self._places():
-            alive[here] = states >= 0
-        inside = alive.take(self.tree.node_of)
-        if self.settled:
-            # How many settled ranges are open at each token.
-            edges = np.zeros(inside.size + 1, dtype=np.int8)
-            for first, high in self.settled:
-                edges[first] += 1
-                edges[high] -= 1
-            inside |= np.cumsum(edges[:-1], dtype=np.int8).view(bool)
-        rank = self.trie.rank
-        if rank is None:
-            return pack(self.trie.id_array[inside], words)
-        bits = np.append(inside, False).take(rank)
-        return np.packbits(bits, bitorder="little").view("<u4")
-
-    def with_costs(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Their ids, and what they cost."""
-        states = np.full(self.tree.size, -1, dtype=np.intp)
-        counts = np.zeros(self.tree.size, dtype=np.int32)
-        for here, own, count in self._places():
-            states[here] = own
-            if self.counting:
-                counts[here] = count
-        behind = states.take(self.tree.node_of)
-        tokens = np.flatnonzero(behind >= 0)
-        costs = counts.take(self.tree.node_of.take(tokens))
-        costs += self.loop.short.take(behind.take(tokens))
-        return self.trie.id_array.take(tokens), costs
-
-    def _places(self) -> Iterator[tuple[_Which, NDArray[np.intp], NDArray[np.intp]]]:
-        """The numbers of the nodes that were looked at, with their states and counts."""
-        if self.few is not None:
-            yield self.few
-        for level, depth, which, states, counts in self.found:
-            first = self.tree.starts[depth]
-            if which is None:
-                yield slice(first, first + level.first.size), states, counts
-            else:
-                yield which + first, states, counts
-
-
-class _Reached(NamedTuple):
-    """The nodes of one level that are looked at (None: all), their states and counts."""
-
-    level: Level
-    depth: int
-    which: NDArray[np.intp] | None
-    states: NDArray[np.intp]
-    counts: NDArray[np.intp]
-
-
-_Which = slice | NDArray[np.intp]
-
 
 def _below(
     children: NDArray[np.intp], which: NDArray[np.intp]
@@ -389,10 +334,3 @@ def _below(
     above = np.repeat(np.arange(which.size), times)
     before = np.cumsum(times) - times
     return np.arange(above.size) + (first - before)[above], above
-
-
-def pack(ids: NDArray[np.int32] | NDArray[np.int64], words: int) -> NDArray[np.uint32]:
-    """Ids as a packed mask: uint32[words], bit i of word w is id 32 * w + i."""
-    bits = np.zeros(words * 32, dtype=bool)
-    bits[ids] = True
-    return np.packbits(bits, bitorder="little").view("<u4")

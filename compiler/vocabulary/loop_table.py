@@ -23,6 +23,9 @@ from ..grammar import Machine, Row
 MAX_STATES: Final = 30_000
 MAX_PART: Final = 64
 
+_ROUNDS: Final = 4
+"""Rounds after which states that are still being told apart are taken for different."""
+
 MAX_TABLE_BYTES: Final = 128 * 1024 * 1024
 """Bytes of tables that one vocabulary keeps."""
 
@@ -45,6 +48,8 @@ class LoopTable:
         places: states up to here stand between two items; the others are inside one. A machine's
             states keep their numbers.
         number: one of its own.
+        coarse: a smaller table that breaks off at the same bytes, and which of its states each of a
+            machine's states is; None where there is none worth it.
     """
 
     _numbers = count()
@@ -67,6 +72,7 @@ class LoopTable:
         self.short: NDArray[np.int32] = np.asarray(short, dtype=np.int32)
         self.places = places
         self.number = next(self._numbers)
+        self.coarse: tuple[LoopTable, Sequence[int]] | None = None
         self._circles: dict[int, NDArray[np.uint64]] = {}
 
     @property
@@ -291,7 +297,13 @@ class Tables:
     def _machine(self, machine: Machine) -> LoopTable | None:
         key = (tuple(machine.transitions), machine.accepting)
         if key not in self._known:
-            self._add(key, machine_table(machine))
+            made = machine_table(machine)
+            self._add(key, made)
+            smaller = None if made is None else coarser(machine)
+            if made is not None and smaller is not None:
+                table = self._machine(smaller[0])
+                made.coarse = None if table is None else (table, smaller[1])
+            return made
         return self._known[key]
 
     def item(self, rows: Sequence[array[int]]) -> LoopTable:
@@ -310,6 +322,46 @@ class Tables:
             for old in list(self._known)[: len(self._known) // 4 + 1]:
                 self._bytes -= _bytes(self._known.pop(old))
         self._known[key] = table
+
+
+def coarser(machine: Machine) -> tuple[Machine, list[int]] | None:
+    """The machine where only matters which texts break off: it may end anywhere and counts nothing.
+
+    A search for a word, say, goes on with any character in all its states. None where states do not
+    soon turn out to be alike, or few are.
+
+    Returns:
+        the smaller machine, and which of its states each state is.
+    """
+    size = len(machine.transitions)
+    if size == 1 and not any(counts for _, _, _, counts in machine.transitions[0]):
+        return None
+    labels = [0] * size
+    most = 1
+    for _ in range(_ROUNDS):
+        numbers: dict[tuple[tuple[int, int, int, int], ...], int] = {}
+        labels = [
+            numbers.setdefault(_joined(row, labels), len(numbers)) for row in machine.transitions
+        ]
+        if len(numbers) == most:
+            rows = tuple(numbers)
+            # The rows speak of the labels of the round before, which are the same classes.
+            return Machine(rows, frozenset(range(len(rows)))), labels
+        most = len(numbers)
+        if most * 2 > size:
+            break
+    return None
+
+
+def _joined(row: Row, labels: list[int]) -> tuple[tuple[int, int, int, int], ...]:
+    """A row by labels, adjacent ranges joined."""
+    found: list[tuple[int, int, int, int]] = []
+    for low, high, target, _ in sorted(row):
+        label = labels[target]
+        if found and found[-1][1] + 1 == low and found[-1][2] == label:
+            low = found.pop()[0]
+        found.append((low, high, label, 0))
+    return tuple(found)
 
 
 def _bytes(table: LoopTable | None) -> int:

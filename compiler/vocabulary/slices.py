@@ -16,8 +16,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .loop_run import pack, run
+from .loop_run import Run, run
 from .loop_table import LoopTable
+from .loop_tokens import pack
 from .trie import Forest, Node, TokenTrie
 
 _LISTED: Final = 64
@@ -34,21 +35,36 @@ class Slice:
     """
 
     def __init__(
-        self, forest: Forest, node: Node, loop: LoopTable, start: int, also: int, words: int
+        self,
+        forest: Forest,
+        node: Node,
+        loop: LoopTable,
+        start: int,
+        also: int,
+        words: int,
+        counting: bool,
+        coarse: Slice | None = None,
     ) -> None:
         self.words = words
         self._forest = forest
         self._trie = forest.trie[node]
         self._from = forest, node, loop, start, words
         self._also = also
-        made = run(*self._from, also=also)
+        made = (
+            run(*self._from, also=also, costs=counting)
+            if coarse is None
+            else coarse.narrowed(*self._from)
+        )
         # A few ids, or a mask; of many tokens the costs are worked out when a limit asks.
         self._ids: tuple[int, ...] = ()
         self._all = made.mask
         self._counted: Counted | None = None
         if made.inside is not None and made.costs is not None:
-            self._ids = tuple(made.inside.tolist())
             self._counted = Counted(made.inside, made.costs, made.exits)
+            if counting and made.inside.size > _LISTED:
+                self._all = pack(made.inside, words)
+            else:
+                self._ids = tuple(made.inside.tolist())
         self._none = not (self._ids if self._all is None else self._all.any())
         self._limited: dict[int, tuple[int, ...] | NDArray[np.uint32]] = {}
         exits = made.exits
@@ -58,6 +74,19 @@ class Slice:
             self.leads |= 1 << byte
         self._rests: dict[tuple[int, int, int | None], Node | None] = {}
         self.size = 256 + exits.nbytes + (0 if self._all is None else self._all.nbytes)
+
+    def narrowed(self, forest: Forest, node: Node, loop: LoopTable, start: int, words: int) -> Run:
+        """What the run of a finer table gives that breaks off at the same bytes, and so leaves the
+        same tokens inside; it may be left at fewer places."""
+        exits = self._exits
+        trie, here = forest.trie[node], forest.depth[node]
+        states = np.full(len(exits), start, dtype=np.intp)
+        offsets, stops = trie.offsets.take(exits[:, 1]), exits[:, 3]
+        for depth in range(here, int(stops.max(initial=here))):
+            on = np.flatnonzero(stops > depth)
+            byte = trie.data.take(offsets.take(on) + depth)
+            states[on] = loop.flat.take(states.take(on) << 8 | byte)
+        return Run(None, self.inside_mask, None, exits[loop.free_flat.take(states)])
 
     def add(self, limit: int | None, masks: list[NDArray[np.uint32]], ids: list[int]) -> None:
         """Add the tokens inside that cost at most `limit` items (None: any), as a packed mask or
@@ -96,6 +125,13 @@ class Slice:
         """What tokens cost inside, and count outside, ascending."""
         counts = np.concatenate((self.counted.costs, self.counted.exits[:, 4]))
         return np.flatnonzero(np.bincount(counts)).tolist() if counts.size else []
+
+    @property
+    def inside_mask(self) -> NDArray[np.uint32]:
+        """All that stay inside, as a packed mask."""
+        if self._all is None:
+            return pack(np.asarray(self._ids, dtype=np.int32), self.words)
+        return self._all
 
     @property
     def counted(self) -> Counted:
@@ -169,12 +205,27 @@ class Slices:
         self._made: dict[tuple[Node, int, int, int], Slice] = {}
         self.size = 0
 
-    def get(self, node: Node, table: LoopTable, start: int, also: int = 0) -> Slice:
+    def get(
+        self,
+        node: Node,
+        table: LoopTable,
+        start: int,
+        also: int = 0,
+        *,
+        counting: bool = False,
+    ) -> Slice:
         """The slice of the tokens below a node, seen from a state of a loop; `also` as in
-        :func:`~.loop_run.run`."""
+        :func:`~.loop_run.run`. With `counting` a limit will be asked for, so that costs are worked
+        out at once."""
         key = (node, table.number, start, also)
         found = self._made.get(key)
         if found is None:
-            found = self._made[key] = Slice(self._forest, node, table, start, also, self._words)
+            coarse = None
+            if table.coarse is not None and not counting and start < len(table.coarse[1]):
+                smaller, states = table.coarse
+                coarse = self.get(node, smaller, states[start], also)
+            found = self._made[key] = Slice(
+                self._forest, node, table, start, also, self._words, counting, coarse
+            )
             self.size += found.size
         return found

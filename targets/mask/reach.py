@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...compiler.automaton.core import TOKEN_BASE
 from ...compiler.automaton.front_parts import Loop
 from ...compiler.grammar import Machine
-from ...compiler.vocabulary.loop_run import pack
+from ...compiler.vocabulary.loop_tokens import pack
 from ...compiler.vocabulary.trie import ROOT, Node
 from .advance import advance
 from .distinct import along

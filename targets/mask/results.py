@@ -8,7 +8,7 @@ the same way have one result, and one packed row.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -76,18 +76,20 @@ A plain tuple: there are many, and the garbage collector does not look at those 
 """
 
 
-class _Leaf(NamedTuple):
-    masks: tuple[Row, ...]
-    ids: tuple[int, ...]
+_LEAF: Final = 0
+_UNION: Final = 1
+_LESS: Final = 2
 
+_Leaf: TypeAlias = tuple[Literal[0], tuple[Row, ...], tuple[int, ...]]
+"""Packed masks and ids."""
 
-class _Union(NamedTuple):
-    parts: tuple[int, ...]
+_Part: TypeAlias = (
+    _Leaf | tuple[Literal[1], tuple[int, ...]] | tuple[Literal[2], int, tuple[int, ...]]
+)
+"""A leaf, a union of results, or a result less some ids.
 
-
-class _Less(NamedTuple):
-    whole: int
-    ids: tuple[int, ...]
+Plain tuples: there are many, and the garbage collector does not look at those again.
+"""
 
 
 class Results:
@@ -122,7 +124,7 @@ class Results:
 
     def _begin(self) -> None:
         self.steps: dict[tuple[Node, Signature], Step] = {}
-        self._parts: list[_Leaf | _Union | _Less] = [_Leaf((), ())]
+        self._parts: list[_Part] = [(_LEAF, (), ())]
         self._numbers: dict[Hashable, int] = {(): NOTHING}
         self._flat: dict[int, _Leaf] = {}
         self._rows: dict[tuple[int, tuple[int, ...]], Row] = {}
@@ -166,7 +168,7 @@ class Results:
             key = (tuple(map(id, masks)), tuple(ids))
         found = self._numbers.get(key)
         if found is None:
-            found = self._add(key, _Leaf(tuple(masks), tuple(ids)))
+            found = self._add(key, (_LEAF, tuple(masks), tuple(ids)))
         return found
 
     def union(self, own: int, parts: list[int]) -> int:
@@ -177,25 +179,26 @@ class Results:
             parts.append(own)
         if len(parts) == 1:
             return parts[0]
-        key = frozenset(parts)
-        if len(key) == 1:
+        members = set(parts)
+        if len(members) == 1:
             return parts[0]
+        key: _Part = (_UNION, tuple(sorted(members)))
         found = self._numbers.get(key)
         if found is None:
-            found = self._add(key, _Union(tuple(key)))
+            found = self._add(key, key)
         return found
 
     def less(self, whole: int, ids: tuple[int, ...]) -> int:
         """A result without some tokens."""
         if not whole or not ids:
             return whole
-        key = ("less", whole, ids)
+        key: _Part = (_LESS, whole, ids)
         found = self._numbers.get(key)
         if found is None:
-            found = self._add(key, _Less(whole, ids))
+            found = self._add(key, key)
         return found
 
-    def _add(self, key: Hashable, part: _Leaf | _Union | _Less) -> int:
+    def _add(self, key: Hashable, part: _Part) -> int:
         found = self._numbers[key] = len(self._parts)
         self._parts.append(part)
         return found
@@ -207,7 +210,7 @@ class Results:
         key = (result, ids)
         found = self._rows.get(key)
         if found is None:
-            masks, own = self._flatten(result)
+            _, masks, own = self._flatten(result)
             found = _pack(masks, own + ids, self._words)
             found.flags.writeable = False
             self._row_bytes += found.nbytes
@@ -220,35 +223,38 @@ class Results:
     def _flatten(self, result: int) -> _Leaf:
         """Masks and ids whose union is the result."""
         part = self._parts[result]
-        if isinstance(part, _Leaf):
+        if part[0] == _LEAF:
             return part
         found = self._flat.get(result)
-        if found is not None:
-            return found
-        if isinstance(part, _Less):
-            row = self.row(part.whole).copy()
-            forbid(row, part.ids)
-            found = _Leaf((row,), ())
-        else:
-            masks: dict[int, Row] = {}
-            ids: set[int] = set()
-            todo = list(part.parts)
-            seen = set(todo)
-            while todo:
-                here = todo.pop()
-                inner = self._parts[here]
-                if isinstance(inner, _Union) and here not in self._flat:
-                    more = [p for p in inner.parts if p not in seen]
-                    seen.update(more)
-                    todo += more
-                    continue
-                leaf = self._flatten(here)
-                for mask in leaf.masks:
-                    masks[id(mask)] = mask
-                ids.update(leaf.ids)
-            found = _Leaf(tuple(masks.values()), tuple(ids))
-        self._flat[result] = found
+        if found is None:
+            found = self._flat[result] = (
+                self._without(part) if part[0] == _LESS else self._all(part[1])
+            )
         return found
+
+    def _without(self, part: tuple[Literal[2], int, tuple[int, ...]]) -> _Leaf:
+        row = self.row(part[1]).copy()
+        forbid(row, part[2])
+        return _LEAF, (row,), ()
+
+    def _all(self, parts: tuple[int, ...]) -> _Leaf:
+        masks: dict[int, Row] = {}
+        ids: set[int] = set()
+        todo = list(parts)
+        seen = set(todo)
+        while todo:
+            here = todo.pop()
+            inner = self._parts[here]
+            if inner[0] == _UNION and here not in self._flat:
+                more = [p for p in inner[1] if p not in seen]
+                seen.update(more)
+                todo += more
+                continue
+            _, own, some = self._flatten(here)
+            for mask in own:
+                masks[id(mask)] = mask
+            ids.update(some)
+        return _LEAF, tuple(masks.values()), tuple(ids)
 
 
 def _pack(masks: tuple[Row, ...], ids: tuple[int, ...], words: int) -> Row:

@@ -200,7 +200,8 @@ class Walker:
         if need or left is not None:
             enough = self._enough(loop)
             need = min(need, enough)
-            left = None if left is None else max(min(left, enough), need)
+            # A bound that no token reaches is none.
+            left = None if left is None or left >= enough else max(left, need)
         return Around(table, start, need, left, loop.around, loop.also, behind, excluded)
 
     def _enough(self, loop: Loop) -> int:
@@ -252,7 +253,9 @@ class Walker:
             if place is not None:
                 # Between two numbers of items that tokens can have, one more makes no difference.
                 slices = self.vocabulary.slices
-                left = slices.get(ROOT, place.table, place.start, loop.also).level(left)
+                left = slices.get(ROOT, place.table, place.start, loop.also, counting=True).level(
+                    left
+                )
             left = max(min(left, enough), need)
         if (need, left) == (loop.need, loop.left):
             return cell
@@ -315,7 +318,10 @@ class Walker:
         ways: list[tuple[int, Node]],
     ) -> None:
         """The tokens below a node that go on in a loop, and those that leave it after a while."""
-        part = self.vocabulary.slices.get(node, loop.table, loop.start, loop.also)
+        counting = bool(loop.need) or loop.left is not None
+        part = self.vocabulary.slices.get(
+            node, loop.table, loop.start, loop.also, counting=counting
+        )
         part.add(loop.left, masks, ids)
         for byte in _bytes(loop.behind & part.leads):
             rests = part.exits(byte, loop.need, loop.left)

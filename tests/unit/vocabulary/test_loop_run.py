@@ -13,9 +13,11 @@ from calligram.compiler.grammar import Machine
 from calligram.compiler.lower.spelling import Escape, spell
 from calligram.compiler.origin import Origin
 from calligram.compiler.regular.language import Language
-from calligram.compiler.vocabulary.loop_run import Run, pack, run_few, run_many, run_narrow
+from calligram.compiler.vocabulary import loop_tokens
+from calligram.compiler.vocabulary.loop_run import Run, run_few, run_many, run_narrow
 from calligram.compiler.vocabulary.loop_table import machine_table
-from calligram.compiler.vocabulary.trie import ROOT, TokenTrie
+from calligram.compiler.vocabulary.loop_tokens import pack
+from calligram.compiler.vocabulary.trie import ROOT, Forest, TokenTrie
 
 PATTERNS = [
     "^.*$", "^[a-z]+$", "^[a-z0-9_-]*$", "^[^x]+$", "^[à-ÿ]+$", "^(ab|[c-z])*$", "^[a-z]+@[a-z.]+$",
@@ -58,9 +60,13 @@ def machine(pattern: str, escape: Escape) -> Machine:
     return spell(dfa, escape, '"' if escape == "json" else "")
 
 
+@pytest.mark.parametrize("dense", [0, 1_000_000])
 @pytest.mark.parametrize("escape", ["json", "none"])
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_all_at_once_as_one_by_one(pattern: str, escape: Escape) -> None:
+def test_all_at_once_as_one_by_one(
+    pattern: str, escape: Escape, dense: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop_tokens, "_DENSE", dense)
     table = machine_table(machine(pattern, escape))
     assert table is not None
     forest = VOCABULARY.forest
@@ -77,6 +83,7 @@ def test_all_at_once_as_one_by_one(pattern: str, escape: Escape) -> None:
             fewer = run_many(forest, node, table, start, words, also, costs=False)
             assert fewer.mask is not None and made.inside is not None
             assert np.array_equal(fewer.mask, pack(made.inside, words))
+            assert len(set(made.inside.tolist())) == len(made.inside)
             assert np.array_equal(fewer.exits[:, :4], made.exits[:, :4])
 
 
@@ -93,7 +100,9 @@ def test_levels_hold_every_beginning_of_a_token_once() -> None:
             own = [i for i, s in enumerate(trie.strings) if s == beginning]
             below = [i for i, s in enumerate(trie.strings) if s.startswith(beginning)]
             assert own == list(range(first, low)) and below == list(range(first, high))
-            assert all(tree.node_of[i] == tree.starts[depth] + node for i in own)
+            number = tree.starts[depth] + node
+            assert (tree.first[number], tree.low[number]) == (first, low)
+            assert all(tree.node_of[i] == number for i in own)
             begin, end = level.children[node : node + 2].tolist()
             if begin < end:
                 following = tree.levels[depth + 1]
@@ -106,11 +115,28 @@ def test_levels_hold_every_beginning_of_a_token_once() -> None:
                         strict=True,
                     )
                 )
+    assert tree.repeats
     assert len(met) == tree.size == len(set(met))
     assert set(met) == {s[:i] for s in STRINGS for i in range(len(s) + 1)}
 
 
 STRINGS = [b"", b"a", b"a", b"ab", b"abc", b"b", b"bcd", b"bce", b"\xff\x00", b"bc", b"zzzz"]
+
+
+@pytest.mark.parametrize("dense", [0, 1_000_000])
+def test_tokens_that_are_alike_run_alike(dense: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop_tokens, "_DENSE", dense)
+    strings = sorted(w for w in (b"", b"a", b"ab", b"ba", b"aab", b"abab") for _ in range(20))
+    trie = TokenTrie(strings, range(len(strings)))
+    table = machine_table(machine("^a*b?$", "none"))
+    assert table is not None
+    forest = Forest(trie)
+    wanted = told(run_few(forest, ROOT, table, 0, 0), trie)
+    made = run_many(forest, ROOT, table, 0, 4, 0, costs=True)
+    assert told(made, trie) == wanted
+    plain = run_many(forest, ROOT, table, 0, 4, 0, costs=False)
+    assert plain.mask is not None and made.inside is not None
+    assert np.array_equal(plain.mask, pack(made.inside, 4))
 
 
 def test_characters_of_which_some_break_off_do_not_go_around() -> None:
