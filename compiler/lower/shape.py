@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ..grammar import Expr, Literal, Sequence, Token, sequence
 from ..spec import ArgsSpec, CallIdSpec, CallsSpec, DialectSpec, JsonSpec, SectionSpec, TokenSpec
 from ..template import Hole, Part, literal_after, parse_call, parse_param
-from .spelling import WHITESPACE, StringStyle, raw_fits
+from .spelling import WHITESPACE, StringStyle, raw_fits, styles
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Shape:
         spec = self.args.string
         if spec is None:
             return (StringStyle("", "", "none"),)
-        return tuple(StringStyle(s.open, s.close, s.escape) for s in (spec, *spec.alternatives))
+        return styles(spec)
 
     def args_opening(self) -> str:
         """The literal that the arguments begin with, "" if that varies."""

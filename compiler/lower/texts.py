@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ..automaton.liveness import liveness, searched
 from ..errors import RenderError
 from ..grammar import (
@@ -73,6 +75,8 @@ class TextLowering:
         quote = style.close[:1]
         if style.escape == "none":
             closer = style.close or following
+            if style.shuns:
+                language = unopened(style.shuns) & (language or Language.any())
             return self.raw(language, closer, low, high, origin)
         bounds = self.shared.bounds
         if self.layout.stops and style.escape == "json":
@@ -255,6 +259,13 @@ def plain_character(shared: Shared, style: StringStyle) -> RuleRef:
         f"{style.escape}-plain-char",
         lambda: canonical_character(style.escape, quote),
     )
+
+
+@lru_cache(maxsize=64)
+def unopened(openers: tuple[str, ...]) -> Language:
+    """Texts that begin with none of `openers`."""
+    opened = "|".join("".join(f"\\u{ord(c):04x}" for c in o) for o in openers)
+    return ~Language.pattern(rf"^(?:{opened})[\s\S]*$", origin=Origin("/args/string"))
 
 
 def longer_than(low: int) -> Language:
