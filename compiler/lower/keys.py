@@ -50,17 +50,17 @@ class KeyLowering:
     def _spelled(self, member: OpenKeys, style: StringStyle) -> Expr | None:
         """Any key of the class, in its canonical spelling."""
         bounds = self.shared.bounds
-        high = min(bounds.string, MAX_KEY) if bounds else None
         names = member.names
         if self.layout.stops and style.escape == "json":
             names = names & Language.avoiding(self.layout.stops)
         if style.escape == "none":
             language = names & bare_keys() if not style.open else names
-            body = self.texts.raw(language, style.close or ":", 0, high, member.origin)
+            body = self.texts.raw(language, style.close or ":", 0, None, member.origin, MAX_KEY)
         elif names.is_any:
+            high = min(bounds.string, MAX_KEY) if bounds else None
             body = Repeat(plain_character(self.shared, style), 0, high)
         else:
-            body = self.texts.inside(names, style, "", 0, high, member.origin)
+            body = self.texts.inside(names, style, "", 0, None, member.origin, MAX_KEY)
         if body is None:
             return None
         return sequence(Literal(style.open), body, Literal(style.close))

@@ -176,10 +176,10 @@ class ReadCalls:
                 ),
             )
         if args.empty is not None:
-            nothing = args.empty
-            if args.notation == "tagged" and not self.values.exact:
-                nothing = nothing.lstrip()  # It is in the gap before the cut.
-            if nothing or self.values.exact or args.open or args.close:
+            nothing, gap = args.empty, args.notation == "tagged" and not self.values.exact
+            # White space is in the gap before the cut.
+            nothing = nothing.lstrip() if gap else nothing
+            if nothing or not gap or args.open or args.close:
                 container = choice(container, Capture(Slot("arguments"), self.literal(nothing)))
         return container
 
