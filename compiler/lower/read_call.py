@@ -115,7 +115,9 @@ class ReadCalls:
             return Literal(text)
         parts: list[Expr] = []
         stripped = text.rstrip() if keep_end else text
-        for char in stripped:
+        for before, char in zip(" " + stripped, stripped, strict=False):
+            if before == ">" and char == "<":
+                parts.append(self.values.gap)  # Two tags; readers of tags take white space there.
             parts.append(self.values.gap if char.isspace() else Literal(char))
         if keep_end and len(stripped) < len(text):
             parts.append(self.values.gap)
@@ -134,7 +136,7 @@ class ReadCalls:
     def _name(self, hole: Hole, shape: Shape) -> Expr:
         if hole.form == "json":
             return self.values.json_string()
-        if shape.starts_with_name():
+        if shape.known_by_name():
             return choice(*(Literal(n) for n in self.names)) if self.names else ANY_CHAR
         stops = tuple(dict.fromkeys((*shape.name_stops(), *self.values.avoid)))
         language = Language.avoiding(stops) - Language.words([""])

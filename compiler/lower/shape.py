@@ -95,8 +95,26 @@ class Shape:
 
     def starts_with_name(self) -> bool:
         """Does a call begin with the tool's name, no marker before it?"""
-        first = self.call[0]
-        return isinstance(first, Hole) and not self.section.open
+        return isinstance(self.call[0], Hole) and not self.section.open
+
+    def known_by_name(self) -> bool:
+        """Does nothing but a tool's name tell a call from prose? One sign before it, as the bracket
+        of a list, is no marker: prose begins so too."""
+        return isinstance(self.call[0], Hole) and len(self.section.open.strip()) <= 1
+
+    def head(self, name: str) -> str:
+        """How a call of a tool begins, up to the literal behind its name."""
+        text, named = self.section.open, False
+        for part in self.call:
+            if isinstance(part, str):
+                text += part
+                if named:
+                    break
+            elif part == Hole("name"):
+                text, named = text + name, True
+            else:
+                break
+        return text
 
 
 def shapes(spec: DialectSpec) -> tuple[Shape, ...]:

@@ -242,7 +242,8 @@ class TextLowering:
             for style in (styles or self.layout.strings) if isinstance(member, str) else (None,):
                 try:
                     text = self.writer.write(member, None, value.origin, following, style)
-                    if any(stop in text for stop in self.layout.stops):
+                    own = style is not None and style.escape == "none" and bool(style.open)
+                    if not own and any(stop in text for stop in self.layout.stops):
                         raise not_carryable("the value holds a closing marker", value.origin)
                     texts[text] = self._fraction if type(member) is int else EMPTY
                 except RenderError as error:
