@@ -17,7 +17,7 @@ from typing import Any
 from .ir import EnumValue, ReferenceValue, StringValue, UnionValue, Value
 from .limits import MAX_EXPONENT, MAX_NESTING, too_deep
 from .membership import contains
-from .spec import LiteralsSpec
+from .spec import ArgsSpec, LiteralsSpec
 
 
 class Undecodable(ValueError):
@@ -102,6 +102,22 @@ def decode_json(text: str, duplicates: list[str] | None = None) -> Any:
     return _whole_characters(value) if "\\u" in text else value
 
 
+_ESCAPE_OR_QUOTE = re.compile(r'\\.|"', re.DOTALL)
+
+
+def decode_json_inside(text: str) -> str:
+    """What stands between the quotes of a JSON string, whatever the quotes.
+
+    Raises:
+        Undecodable: it holds what is no escape.
+    """
+    return str(decode_json('"' + _ESCAPE_OR_QUOTE.sub(_escaped_quote, text) + '"'))
+
+
+def _escaped_quote(found: re.Match[str]) -> str:
+    return {'"': '\\"', "\\'": "'"}.get(found[0], found[0])
+
+
 def _whole_characters(value: Any) -> Any:
     """The value with lone surrogates, which no UTF-8 can hold, replaced."""
     match value:
@@ -136,6 +152,43 @@ def decode_python(text: str) -> str:
     return decoded.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+_PYTHON_TOKEN = re.compile(
+    r"""\s*(?:([\[\]{},:])|'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(True|False|None)\b"""
+    r"""|(-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?))\s*""",
+    re.DOTALL,
+)
+_PYTHON_CONSTANTS = {"True": "true", "False": "false", "None": "null"}
+
+
+def _python_container(text: str, duplicates: list[str] | None) -> tuple[Any] | None:
+    """The list or dict that `text` displays in Python, in a tuple; None if it is none.
+
+    Raises:
+        TooDeep: nested more than `MAX_NESTING` deep.
+    """
+    if text.lstrip()[:1] not in ("[", "{"):
+        return None
+    out: list[str] = []
+    at = 0
+    while at < len(text):
+        token = _PYTHON_TOKEN.match(text, at)
+        if token is None:
+            return None
+        sign, single, double, constant, number = token.groups()
+        inside = double if single is None else single
+        if inside is not None:
+            out.append(json.dumps(decode_python(inside)))
+        else:
+            out.append(sign or number or _PYTHON_CONSTANTS[constant])
+        at = token.end()
+    try:
+        return (decode_json("".join(out), duplicates),)
+    except TooDeep:
+        raise
+    except Undecodable:
+        return None
+
+
 def decode_xml(text: str) -> str:
     """Text with the five predefined entities."""
     return re.sub(r"&(?:amp|lt|gt|quot|apos);", lambda m: _ENTITIES[m[0]], text)
@@ -168,14 +221,14 @@ def decode_untyped(
     text: str,
     kind: Value | None,
     definitions: Mapping[str, Value],
-    literals: LiteralsSpec,
+    args: ArgsSpec,
     duplicates: list[str] | None = None,
 ) -> Any:
     """Raw text whose type only the schema tells.
 
     Args:
         kind: the typed value it stands for; None if nothing is declared (JSON first, else string).
-        literals: the notation's spellings of null, true and false.
+        args: the notation: its spellings of null, true and false, and what else is read.
 
     Raises:
         TooDeep: JSON nested more than `MAX_NESTING` deep.
@@ -187,7 +240,9 @@ def decode_untyped(
     except TooDeep:
         raise
     except Undecodable:
-        found = _literal(text, literals)
+        found = _literal(text, args.literals)
+        if found is None and args.read_python:
+            found = _python_container(text, duplicates)
         if found is None:
             return text
         value = found[0]

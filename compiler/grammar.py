@@ -193,6 +193,9 @@ class Distinct:
             assert most is not None and most <= len(self.prefix), "every item has its place"
 
 
+Decode = OneOf["raw", "json", "json-inside", "python", "xml", "untyped", "literal", ""]
+
+
 @dataclass(frozen=True, slots=True)
 class Slot:
     """What a capture holds.
@@ -207,7 +210,8 @@ class Slot:
         ``object`` (of members), ``array`` (of values): nested containers.
         ``value``: a leaf, decoded as `decode` says.
     decode:
-        ``raw`` the text itself; ``json`` a JSON text; ``python`` a Python string literal's inside;
+        ``raw`` the text itself; ``json`` a JSON text; ``json-inside`` the inside of a JSON string
+        in any quotes; ``python`` a Python string literal's inside;
         ``xml`` text with entities; ``untyped`` raw text whose type the schema decides (JSON first,
         else string); ``literal`` stands for `value`.
     """
@@ -225,7 +229,7 @@ class Slot:
         "array",
         "value",
     ]
-    decode: OneOf["raw", "json", "python", "xml", "untyped", "literal", ""] = ""
+    decode: Decode = ""
     value: bool | str | None = None
 
 

@@ -25,7 +25,9 @@ from .template import (
     CALL_HOLES,
     Hole,
     Part,
+    literal_after,
     parse_call,
+    parse_param,
     parse_template,
     suspicious_holes,
 )
@@ -111,7 +113,9 @@ def unknown_holes(text: str, holes: frozenset[str], at: Origin) -> Iterator[Prob
 def _check_neighbours(shape: Shape, parts: Sequence[Part], at: Origin) -> Iterator[Problem]:
     for left, right in zip(parts, parts[1:], strict=False):
         if isinstance(left, Hole) and left.form == "raw" and left.name != "args":
-            if isinstance(right, Hole) and not _delimits_itself(right, shape.spec.args):
+            if isinstance(right, Hole) and not _delimits_itself(
+                right, shape.spec.args, literal_after(tuple(parts), "args")
+            ):
                 message = f"nothing separates {left} from {right}"
                 yield Problem("adjacent-holes", message, at, "put a literal between them")
             elif isinstance(right, str) and left.name == "index" and right[0].isdigit():
@@ -123,10 +127,16 @@ def _check_neighbours(shape: Shape, parts: Sequence[Part], at: Origin) -> Iterat
                 yield Problem("name-boundary", message, at, hint, "warning")
 
 
-def _delimits_itself(hole: Hole, args: ArgsSpec) -> bool:
+def _delimits_itself(hole: Hole, args: ArgsSpec, behind: str) -> bool:
     if hole.form == "json":
         return True
-    return hole.name == "args" and (args.notation in ("json", "bare-dict") or bool(args.open))
+    if hole.name != "args":
+        return False
+    if args.notation in ("json", "bare-dict") or args.open:
+        return True
+    # Where there are no arguments, what follows them comes right behind.
+    opener = parse_param(args.param or "")[:1]
+    return bool(behind) and bool(opener) and isinstance(opener[0], str)
 
 
 def _in_name(char: str) -> bool:

@@ -18,7 +18,7 @@ from .lower.arguments import attribute_of, json_type, object_parts
 from .lower.kinds import body_stops, kind_of, kind_parts
 from .lower.layout import Gaps, Layout, value_layout
 from .lower.shape import Shape, shapes
-from .lower.spelling import StringStyle, raw_fits
+from .lower.spelling import StringStyle, preferred, raw_fits
 from .lower.turn import MAX_INDEX_DIGITS
 from .lower.writer import Writer, not_carryable, write_string
 from .membership import contains
@@ -220,16 +220,29 @@ class CallRenderer:
         args = self.shape.args
         if args.notation == "kwargs":
             return writer.write(value, kind, origin)
-        style = self.shape.raw_styles()[0]
         if not isinstance(value, str):
             text = writer.write(value, kind, origin)
             if not raw_fits(text, self.shape.value_closer, self.layout.avoid):
                 raise not_carryable("the value holds a marker, which would end it early", origin)
             return text
+        problem: RenderError | None = None
+        for style in preferred(self.shape.raw_styles(), value):
+            try:
+                return self._raw_text(value, kind, writer, origin, style)
+            except RenderError as error:
+                problem = problem or error
+        assert problem is not None
+        raise problem
+
+    def _raw_text(
+        self, value: str, kind: Value | None, writer: Writer, origin: Origin, style: StringStyle
+    ) -> str:
+        """A tagged string in one style, if it is read back from there."""
+        args = self.shape.args
         text = writer.write(value, None, origin, self.shape.value_closer, style)
         if args.type_attr is None and not style.open:
             try:
-                read = decode_untyped(text, kind, writer.definitions, args.literals)
+                read = decode_untyped(text, kind, writer.definitions, args)
             except TooDeep:
                 read = None
             if not isinstance(read, str) or read != value:

@@ -102,6 +102,11 @@ class StringForm(Part):
         default="none",
         description="How characters are escaped; `none` = any text without the closer.",
     )
+    when: tuple[Text, ...] = Field(
+        default=(),
+        description="A text that holds one of these is written in this form; all forms are "
+        "accepted for every text.",
+    )
 
 
 class StringSpec(StringForm):
@@ -166,6 +171,10 @@ class ArgsSpec(Part):
         default=None,
         description="How nested objects and arrays are written. Unless given: `json` in json and "
         "tagged, `python` in kwargs, `recurse` in bare-dict.",
+    )
+    read_python: bool = Field(
+        default=False,
+        description="Nested objects and arrays are also read as Python writes them (tagged).",
     )
 
 

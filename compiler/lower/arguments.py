@@ -126,12 +126,10 @@ class ArgumentsLowering:
         if hole.form == "json":
             return self.values.keys.key(member)
         if isinstance(member, OpenKeys):
-            bounds = self.shared.bounds
             stops = self.shape.key_stops(following)
             # White space at the ends would be taken for layout.
             names = member.names & Language.avoiding(stops) & solid_text()
-            high = min(bounds.string, MAX_KEY) if bounds else None
-            return self.values.texts.raw(names, following, 0, high, member.origin)
+            return self.values.texts.raw(names, following, 0, None, member.origin, MAX_KEY)
         name = member.name
         if not self.shape.carries_key(name, following, self.avoid):
             error: RenderError = not_carryable(

@@ -52,17 +52,17 @@ class KeyLowering:
         bounds = self.shared.bounds
         # Lengths are counted beside the automaton, not inside it.
         names, low, high = member.names.split_length()
-        if high is None and bounds:
-            high = max(min(bounds.string, MAX_KEY), low)
         if self.layout.stops and style.escape == "json":
             names = names & Language.avoiding(self.layout.stops)
         if style.escape == "none":
             language = names & bare_keys() if not style.open else names
-            body = self.texts.raw(language, style.close or ":", low, high, member.origin)
+            body = self.texts.raw(language, style.close or ":", low, high, member.origin, MAX_KEY)
         elif names.is_any:
+            if high is None and bounds:
+                high = max(min(bounds.string, MAX_KEY), low)
             body = Repeat(plain_character(self.shared, style), low, high)
         else:
-            body = self.texts.inside(names, style, "", low, high, member.origin)
+            body = self.texts.inside(names, style, "", low, high, member.origin, MAX_KEY)
         if body is None:
             return None
         return sequence(Literal(style.open), body, Literal(style.close))

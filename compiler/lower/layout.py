@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..spec import ArgsSpec, DialectSpec, JsonSpec, LiteralsSpec, StringSpec
-from .spelling import StringStyle
+from ..spec import ArgsSpec, DialectSpec, JsonSpec, LiteralsSpec
+from .spelling import StringStyle, styles
 
 JSON_STRING = StringStyle('"', '"', "json")
 _PYTHON_STRINGS = (StringStyle('"', '"', "python"), StringStyle("'", "'", "python"))
@@ -84,11 +84,6 @@ def json_layout(spec: JsonSpec, gaps: Gaps) -> Layout:
         ascii_only=spec.ascii,
         indent=spec.indent,
     )
-
-
-def styles(spec: StringSpec) -> tuple[StringStyle, ...]:
-    """All the styles of a string spec, the written one first."""
-    return tuple(StringStyle(s.open, s.close, s.escape) for s in (spec, *spec.alternatives))
 
 
 def value_layout(

@@ -186,9 +186,12 @@ class ReadLowering:
         return sequence(self.values.gap, self.calls.literal(text)) if text else EMPTY
 
     def openings(self) -> list[tuple[str, Expr]]:
-        """How the calls of each shape begin, up to the first hole: as written, and as read."""
+        """How the calls of each shape that has a marker begin, up to the first hole: as written,
+        and as read."""
         out: list[tuple[str, Expr]] = []
         for shape in shapes(self.spec):
+            if shape.known_by_name():
+                continue  # Triggers have the names.
             first = shape.call[0] if isinstance(shape.call[0], str) else ""
             opening = (
                 self.calls.literal(shape.section.open),

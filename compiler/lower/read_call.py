@@ -9,6 +9,7 @@ from ..grammar import (
     EMPTY,
     Capture,
     Cut,
+    Decode,
     Expr,
     Literal,
     Regular,
@@ -24,9 +25,10 @@ from ..spec import DialectSpec
 from ..template import Hole, Part
 from .keys import solid_text
 from .layout import Gaps, Layout, value_layout
-from .read_values import ANY_CHAR, ReadValues
+from .read_values import ANY_CHAR, ReadValues, decoding
 from .shape import Shape
 from .spelling import DIGIT, spell
+from .texts import unopened
 
 CUT: Final = Cut()
 _PUNCTUATION: Final = "{}[]:,"
@@ -58,7 +60,7 @@ class ReadCalls:
         parts: list[Expr] = []
         for at, part in enumerate(shape.call):
             if isinstance(part, str):
-                parts.append(self.call_literal(part, shape, at))
+                parts.append(self.call_literal(self._behind(part, shape, at), shape, at))
             elif part.name == "args":
                 # White space comes before the cut: on nothing but visible text does a call begin.
                 tagged = shape.args.notation == "tagged"
@@ -76,6 +78,14 @@ class ReadCalls:
             else:
                 parts.append(Capture(Slot("id", "raw"), self.identity(shape, at)))
         return Capture(Slot("call"), self.merged(parts))
+
+    def _behind(self, text: str, shape: Shape, at: int) -> str:
+        """A literal of the call template. Behind tagged arguments, of which there may be none, its
+        first white space is in their gaps: what comes before the cut must not be behind it too."""
+        before = shape.call[at - 1] if at else ""
+        args = isinstance(before, Hole) and before.name == "args"
+        gaps = args and shape.args.notation == "tagged" and not shape.args.close
+        return text.lstrip() if gaps and not self.values.exact else text
 
     def call_literal(self, text: str, shape: Shape, at: int) -> Expr:
         """A literal of the call template; JSON punctuation in it may be spaced freely."""
@@ -105,7 +115,9 @@ class ReadCalls:
             return Literal(text)
         parts: list[Expr] = []
         stripped = text.rstrip() if keep_end else text
-        for char in stripped:
+        for before, char in zip(" " + stripped, stripped, strict=False):
+            if before == ">" and char == "<":
+                parts.append(self.values.gap)  # Two tags; readers of tags take white space there.
             parts.append(self.values.gap if char.isspace() else Literal(char))
         if keep_end and len(stripped) < len(text):
             parts.append(self.values.gap)
@@ -124,7 +136,7 @@ class ReadCalls:
     def _name(self, hole: Hole, shape: Shape) -> Expr:
         if hole.form == "json":
             return self.values.json_string()
-        if shape.starts_with_name():
+        if shape.known_by_name():
             return choice(*(Literal(n) for n in self.names)) if self.names else ANY_CHAR
         stops = tuple(dict.fromkeys((*shape.name_stops(), *self.values.avoid)))
         language = Language.avoiding(stops) - Language.words([""])
@@ -166,7 +178,11 @@ class ReadCalls:
                 ),
             )
         if args.empty is not None:
-            container = choice(container, Capture(Slot("arguments"), self.literal(args.empty)))
+            nothing, gap = args.empty, args.notation == "tagged" and not self.values.exact
+            # White space is in the gap before the cut.
+            nothing = nothing.lstrip() if gap else nothing
+            if nothing or not gap or args.open or args.close:
+                container = choice(container, Capture(Slot("arguments"), self.literal(nothing)))
         return container
 
     def _param(self, shape: Shape, layout: Layout) -> Expr:
@@ -181,7 +197,9 @@ class ReadCalls:
         forms += [self._param_form(shape, layout, other, "json") for other in others]
         return choice(*forms)
 
-    def _param_form(self, shape: Shape, layout: Layout, attribute: str | None, decode: str) -> Expr:
+    def _param_form(
+        self, shape: Shape, layout: Layout, attribute: str | None, decode: Decode
+    ) -> Expr:
         parts: list[Expr] = []
         for at, part in enumerate(shape.param):
             if isinstance(part, str):
@@ -231,19 +249,21 @@ class ReadCalls:
         text = Regular(spell(language.dfa, "none", ""), 1, None, "an argument's name")
         return Capture(Slot("key", "raw"), text)
 
-    def _raw_value(self, shape: Shape, decode: str) -> Expr:
+    def _raw_value(self, shape: Shape, decode: Decode) -> Expr:
         """A tagged value: everything up to its closer."""
         closer = shape.value_closer
         forms = []
         for style in shape.raw_styles():
-            slot = Slot("value", decode if style.escape == "none" else style.escape)  # type: ignore[arg-type]
+            slot = Slot("value", decoding(style, decode))
             if style.escape == "none":
                 language = Language.avoiding(self.values.avoid, style.close or closer)
+                if style.shuns:
+                    language = language & unopened(style.shuns)
                 text: Expr = Regular(spell(language.dfa, "none", ""), 0, None, "a value")
             else:
                 text = self.values.string_body(style)
             forms.append(sequence(Literal(style.open), Capture(slot, text), Literal(style.close)))
-        if any(s.open for s in shape.raw_styles()):
+        if all(s.open for s in shape.raw_styles()):
             language = Language.avoiding(self.values.avoid, closer)
             plainly = Regular(spell(language.dfa, "none", ""), 0, None, "a value")
             forms.append(Capture(Slot("value", "untyped"), plainly))

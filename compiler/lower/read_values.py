@@ -14,6 +14,7 @@ from ..grammar import (
     Capture,
     Chars,
     Choice,
+    Decode,
     Expr,
     Literal,
     Regular,
@@ -71,13 +72,8 @@ class ReadValues:
             return Capture(Slot("value", "json"), self._json_value())
         options: list[Expr] = []
         for style in layout.strings:
-            decode = style.escape if style.escape != "none" else "raw"
-            body = self.string_body(style)
-            options.append(
-                sequence(
-                    Literal(style.open), Capture(Slot("value", decode), body), Literal(style.close)
-                )
-            )
+            text = Capture(Slot("value", decoding(style)), self.string_body(style))
+            options.append(sequence(Literal(style.open), text, Literal(style.close)))
         options.append(Capture(Slot("value", "json"), self._number()))
         literals = layout.literals
         for texts, meaning in (
@@ -105,8 +101,7 @@ class ReadValues:
             keys = []
             for style in layout.keys:
                 if style.open:
-                    decode = style.escape if style.escape != "none" else "raw"
-                    text: Expr = Capture(Slot("key", decode), self.string_body(style))
+                    text: Expr = Capture(Slot("key", decoding(style)), self.string_body(style))
                     keys.append(sequence(Literal(style.open), text, Literal(style.close)))
                 else:
                     stops = Language.avoiding((*BARE_KEY_STOPS, *self.avoid))
@@ -176,6 +171,13 @@ class ReadValues:
             return sequence(Literal("{"), self.gap, optional(members), Literal("}"))
 
         return self.once("json-object", "json-object", build)
+
+
+def decoding(style: StringStyle, plain: Decode = "raw") -> Decode:
+    """How what stands in a style is decoded; `plain`: where neither quotes nor escapes tell."""
+    if style.escape == "none":
+        return "raw" if style.open else plain
+    return "json-inside" if style.escape == "json" else style.escape
 
 
 def _loose_string(quote: str) -> Expr:

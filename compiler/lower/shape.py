@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ..grammar import Expr, Literal, Sequence, Token, sequence
 from ..spec import ArgsSpec, CallIdSpec, CallsSpec, DialectSpec, JsonSpec, SectionSpec, TokenSpec
 from ..template import Hole, Part, literal_after, parse_call, parse_param
-from .spelling import WHITESPACE, StringStyle, raw_fits
+from .spelling import WHITESPACE, StringStyle, raw_fits, styles
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Shape:
         spec = self.args.string
         if spec is None:
             return (StringStyle("", "", "none"),)
-        return tuple(StringStyle(s.open, s.close, s.escape) for s in (spec, *spec.alternatives))
+        return styles(spec)
 
     def args_opening(self) -> str:
         """The literal that the arguments begin with, "" if that varies."""
@@ -95,8 +95,26 @@ class Shape:
 
     def starts_with_name(self) -> bool:
         """Does a call begin with the tool's name, no marker before it?"""
-        first = self.call[0]
-        return isinstance(first, Hole) and not self.section.open
+        return isinstance(self.call[0], Hole) and not self.section.open
+
+    def known_by_name(self) -> bool:
+        """Does nothing but a tool's name tell a call from prose? One sign before it, as the bracket
+        of a list, is no marker: prose begins so too."""
+        return isinstance(self.call[0], Hole) and len(self.section.open.strip()) <= 1
+
+    def head(self, name: str) -> str:
+        """How a call of a tool begins, up to the literal behind its name."""
+        text, named = self.section.open, False
+        for part in self.call:
+            if isinstance(part, str):
+                text += part
+                if named:
+                    break
+            elif part == Hole("name"):
+                text, named = text + name, True
+            else:
+                break
+        return text
 
 
 def shapes(spec: DialectSpec) -> tuple[Shape, ...]:

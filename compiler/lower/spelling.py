@@ -7,6 +7,7 @@ reference's string literals without octal and named escapes; XML, the five prede
 
 from __future__ import annotations
 
+from collections.abc import Sequence as Seq
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal as OneOf
@@ -26,6 +27,7 @@ from ..grammar import (
     sequence,
 )
 from ..regular.dfa import Dfa
+from ..spec import StringSpec
 from .trie import trie
 
 Escape = OneOf["none", "json", "python", "xml"]
@@ -49,11 +51,31 @@ class StringStyle:
 
     ``none``: any text in which `close` (or, where that is empty, the literal that follows) does
     not occur.
+
+    Attributes:
+        when: a text that holds one of these is written in this style.
+        shuns: what the text cannot begin with: the openers of other styles, where this has none.
     """
 
     open: str
     close: str
     escape: Escape
+    when: tuple[str, ...] = ()
+    shuns: tuple[str, ...] = ()
+
+
+def styles(spec: StringSpec) -> tuple[StringStyle, ...]:
+    """All the styles of a string spec, the usual one first."""
+    forms = (spec, *spec.alternatives)
+    openers = tuple(f.open for f in forms if f.open)
+    return tuple(
+        StringStyle(f.open, f.close, f.escape, f.when, () if f.open else openers) for f in forms
+    )
+
+
+def preferred(styles: Seq[StringStyle], text: str) -> list[StringStyle]:
+    """The styles in the order in which a text tries them: one that is meant for it first."""
+    return sorted(styles, key=lambda s: not any(part in text for part in s.when))
 
 
 @lru_cache(maxsize=64)

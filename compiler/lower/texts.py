@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ..automaton.liveness import liveness, searched
 from ..errors import RenderError
 from ..grammar import (
@@ -68,12 +70,16 @@ class TextLowering:
         low: int,
         high: int | None,
         origin: Origin,
+        most: int | None = None,
     ) -> Expr | None:
-        """The inside of a string; `high` None: the schema has no bound."""
+        """The inside of a string; `high` None: the schema has no bound, and `most`, if given, is
+        smaller than the default one."""
         quote = style.close[:1]
         if style.escape == "none":
             closer = style.close or following
-            return self.raw(language, closer, low, high, origin)
+            if style.shuns:
+                language = unopened(style.shuns) & (language or Language.any())
+            return self.raw(language, closer, low, high, origin, most)
         bounds = self.shared.bounds
         if self.layout.stops and style.escape == "json":
             if language is None and not self.layout.one_spelling:
@@ -96,10 +102,17 @@ class TextLowering:
             )
             return self.shared.named(key, f"{style.escape}-text", lambda: Repeat(char, low, high))
         key = ("spelled", language, style.escape, quote)
-        return self._regular(key, language, style.escape, quote, (low, high), language.what, origin)
+        window = (low, high, most)
+        return self._regular(key, language, style.escape, quote, window, language.what, origin)
 
     def raw(
-        self, language: Language | None, closer: str, low: int, high: int | None, origin: Origin
+        self,
+        language: Language | None,
+        closer: str,
+        low: int,
+        high: int | None,
+        origin: Origin,
+        most: int | None = None,
     ) -> Expr | None:
         stops = self.layout.avoid
         if not closer and not stops and language is None:
@@ -112,7 +125,7 @@ class TextLowering:
         if language is not None:
             free, what = language & free, language.what
         key = ("raw", language, closer, stops)
-        return self._regular(key, free, "none", "", (low, high), what, origin)
+        return self._regular(key, free, "none", "", (low, high, most), what, origin)
 
     def _guarded(self, low: int, high: int | None, origin: Origin) -> Expr | None:
         """A JSON string's inside, any spelling, in which no stop of the notation around occurs."""
@@ -150,7 +163,7 @@ class TextLowering:
         language: Language,
         escape: Escape,
         quote: str,
-        window: tuple[int, int | None],
+        window: tuple[int, int | None, int | None],
         what: str,
         origin: Origin,
     ) -> Expr | None:
@@ -159,7 +172,7 @@ class TextLowering:
         A bound that the schema has is exact. Without one, each loop is bounded by itself, which
         takes a few rules a state instead of one for each state and length.
         """
-        low, high = window
+        low, high, most = window
         bounds = self.shared.bounds
         if high is not None or bounds is None:
             but = self._but_words(key, language, escape, quote, high)
@@ -173,12 +186,13 @@ class TextLowering:
         if language.is_empty:
             return None
         hint = "text" if key[0] == "raw" else origin.pointer.rsplit("/", 1)[-1] or "text"
+        length = max(bounds.string if most is None else min(bounds.string, most), low)
         return self.shared.named(
-            ("loops", *key, low),
+            ("loops", *key, low, length),
             hint,
             lambda: bounded_loops(
                 spell(language.dfa, escape, quote),
-                max(bounds.string, low),
+                length,
                 self.shared.rules,
                 self.shared.names,
                 hint,
@@ -228,7 +242,8 @@ class TextLowering:
             for style in (styles or self.layout.strings) if isinstance(member, str) else (None,):
                 try:
                     text = self.writer.write(member, None, value.origin, following, style)
-                    if any(stop in text for stop in self.layout.stops):
+                    own = style is not None and style.escape == "none" and bool(style.open)
+                    if not own and any(stop in text for stop in self.layout.stops):
                         raise not_carryable("the value holds a closing marker", value.origin)
                     texts[text] = self._fraction if type(member) is int else EMPTY
                 except RenderError as error:
@@ -255,6 +270,13 @@ def plain_character(shared: Shared, style: StringStyle) -> RuleRef:
         f"{style.escape}-plain-char",
         lambda: canonical_character(style.escape, quote),
     )
+
+
+@lru_cache(maxsize=64)
+def unopened(openers: tuple[str, ...]) -> Language:
+    """Texts that begin with none of `openers`."""
+    opened = "|".join("".join(f"\\u{ord(c):04x}" for c in o) for o in openers)
+    return ~Language.pattern(rf"^(?:{opened})[\s\S]*$", origin=Origin("/args/string"))
 
 
 def longer_than(low: int) -> Language:

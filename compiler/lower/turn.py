@@ -317,6 +317,15 @@ class TurnLowering:
         endings = shape.after_name()
         fits = all(raw_fits(call.name, e, self.avoid) for e in endings)
         fits = fits and not any(stop in call.name for stop in shape.name_stops())
+        blocks = (self.spec.content.open, self.spec.reasoning.open if self.spec.reasoning else "")
+        block = next((b for b in blocks if b and shape.head(call.name).startswith(b)), None)
+        if block is not None:
+            raise not_carryable(
+                f"a call of {call.name!r} would begin as other text does in dialect "
+                f"'{self.spec.id}': {block!r}",
+                call.origin,
+                "rename the tool",
+            )
         if not fits or call.name != call.name.strip(WHITESPACE) or not call.name.isprintable():
             raise not_carryable(
                 f"the name {call.name!r} cannot be written in dialect '{self.spec.id}': it would "

@@ -30,7 +30,7 @@ from ..origin import Origin
 from ..regular.numbers import spells_exponents
 from .layout import BARE_KEY_STOPS, Layout
 from .one_spelling import OneSpelling
-from .spelling import WHITESPACE, StringStyle, escaped, raw_fits
+from .spelling import WHITESPACE, StringStyle, escaped, preferred, raw_fits
 
 PLAIN_DIGITS = 20
 """Digits before or behind the point beyond which a number is written with an exponent."""
@@ -49,6 +49,8 @@ def write_string(
         text.encode("utf-8")
     except UnicodeEncodeError:
         raise not_carryable("a lone surrogate is no character", origin) from None
+    if text.startswith(style.shuns):
+        raise not_carryable(f"the text {_short(text)} begins like another form of text", origin)
     if style.escape == "none":
         closer = style.close or following
         if not raw_fits(text, closer, layout.avoid):
@@ -160,7 +162,8 @@ class Writer:
             case bool():
                 return (layout.literals.true if value else layout.literals.false)[0]
             case str():
-                return write_string(value, style or layout.strings[0], following, layout, origin)
+                style = style or preferred(layout.strings, value)[0]
+                return write_string(value, style, following, layout, origin)
             case int() | float() | Decimal():
                 if layout.one_spelling:
                     return write_canonical(value, origin)

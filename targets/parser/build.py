@@ -10,6 +10,7 @@ from ...compiler.decode import (
     TooDeep,
     Undecodable,
     decode_json,
+    decode_json_inside,
     decode_python,
     decode_untyped,
     decode_xml,
@@ -19,7 +20,7 @@ from ...compiler.ir import Call, Key, ObjectValue, UnionValue, Value
 from ...compiler.limits import MAX_NESTING, too_deep
 from ...compiler.lower.arguments import object_parts
 from ...compiler.origin import Origin, Problem
-from ...compiler.spec import LiteralsSpec
+from ...compiler.spec import ArgsSpec
 
 
 @dataclass(slots=True)
@@ -51,6 +52,7 @@ class Builder:
         slots: the automaton's slots by index.
         text: the bytes read so far; grows while the builder works.
         tools: the tools by name.
+        args: how the dialect writes arguments.
     """
 
     def __init__(
@@ -58,12 +60,12 @@ class Builder:
         slots: list[Slot],
         text: bytearray,
         tools: Mapping[str, Call],
-        literals: LiteralsSpec,
+        args: ArgsSpec,
     ) -> None:
         self._slots = slots
         self._text = text
         self._tools = tools
-        self._literals = literals
+        self._args = args
         self.stack: list[Frame] = []
         self.calls: list[dict[str, Any]] = []
         self.content: list[tuple[int, int]] = []
@@ -172,12 +174,21 @@ class Builder:
                 except Undecodable:
                     self._problem("invalid-json", f"{text!r} is no JSON string")
                     return text.strip('"')
+            case "json-inside":
+                return self._json_inside(text)
             case "python":
                 return decode_python(text)
             case "xml":
                 return decode_xml(text)
             case _:
                 return text.strip(" \t\r\n")
+
+    def _json_inside(self, text: str) -> str:
+        try:
+            return decode_json_inside(text)
+        except Undecodable:
+            self._problem("invalid-json", f"{text!r} is no JSON string's inside")
+            return text
 
     def _json(self, frame: Frame, end: int) -> Any:
         text = self.slice(frame.start, end)
@@ -198,6 +209,8 @@ class Builder:
                 return slot.value
             case "json":
                 return self._json(frame, end)
+            case "json-inside":
+                return self._json_inside(self.slice(frame.start, end))
             case "python":
                 return decode_python(self.slice(frame.start, end))
             case "xml":
@@ -218,7 +231,7 @@ class Builder:
         duplicates: list[str] = []
         definitions = tool.arguments.definitions if tool else {}
         try:
-            value = decode_untyped(text, kind, definitions, self._literals, duplicates)
+            value = decode_untyped(text, kind, definitions, self._args, duplicates)
         except TooDeep as error:
             self._problem("invalid-json", f"the argument cannot be read: {error}")
             return text

@@ -86,8 +86,8 @@ class Reader:
         assert self.grammar.dialect is not None
         if self._automaton.core.size > MAX_KEPT_CELLS:
             self._automaton = self._fresh()
-        literals = self.grammar.dialect.args.literals
-        builder = Builder(self._automaton.core.slots, text, self._tools, literals)
+        args = self.grammar.dialect.args
+        builder = Builder(self._automaton.core.slots, text, self._tools, args)
         return Run(self._automaton, builder, text, on_break, self._markers), builder
 
 

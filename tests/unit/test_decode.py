@@ -23,7 +23,7 @@ from calligram.compiler.decode import (
     only_strings,
 )
 from calligram.compiler.limits import MAX_NESTING, too_deep
-from calligram.compiler.spec import LiteralsSpec
+from calligram.compiler.spec import ArgsSpec, LiteralsSpec
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -167,7 +167,10 @@ def test_only_strings(kind: ir.Value, only: bool) -> None:
     assert only_strings(kind, DEFINITIONS) is only
 
 
-LITERALS = LiteralsSpec(null=("null", "None"), true=("true", "True"), false=("false", "False"))
+ARGS = ArgsSpec(
+    notation="tagged",
+    literals=LiteralsSpec(null=("null", "None"), true=("true", "True"), false=("false", "False")),
+)
 
 
 @pytest.mark.parametrize(
@@ -188,12 +191,12 @@ LITERALS = LiteralsSpec(null=("null", "None"), true=("true", "True"), false=("fa
     ],
 )
 def test_untyped_text(text: str, kind: ir.Value | None, value: Any) -> None:
-    found = decode_untyped(text, kind, {}, LITERALS)
+    found = decode_untyped(text, kind, {}, ARGS)
     assert (found, type(found)) == (value, type(value))
 
 
 def test_untyped_text_that_nests_too_deeply_is_not_passed_off_as_a_string() -> None:
     with pytest.raises(TooDeep):
-        decode_untyped("[" * 500 + "]" * 500, None, {}, LITERALS)
-    assert decode_untyped("[" * 500, None, {}, LITERALS) == "[" * 500
-    assert math.isclose(decode_untyped("1.5", None, {}, LITERALS), 1.5)
+        decode_untyped("[" * 500 + "]" * 500, None, {}, ARGS)
+    assert decode_untyped("[" * 500, None, {}, ARGS) == "[" * 500
+    assert math.isclose(decode_untyped("1.5", None, {}, ARGS), 1.5)
