@@ -102,6 +102,11 @@ class StringForm(Part):
         default="none",
         description="How characters are escaped; `none` = any text without the closer.",
     )
+    closes_before: str = Field(
+        default="",
+        description="Characters one of which stands behind a string (white space may come first): "
+        "`close` before anything else belongs to the text. Only with `escape: none`.",
+    )
 
 
 class StringSpec(StringForm):

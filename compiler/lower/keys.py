@@ -56,7 +56,7 @@ class KeyLowering:
             names = names & Language.avoiding(self.layout.stops)
         if style.escape == "none":
             language = names & bare_keys() if not style.open else names
-            body = self.texts.raw(language, style.close or ":", 0, high, member.origin)
+            body = self.texts.raw(language, style, ":", 0, high, member.origin)
         elif names.is_any:
             body = Repeat(plain_character(self.shared, style), 0, high)
         else:

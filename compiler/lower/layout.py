@@ -71,10 +71,12 @@ class Gaps:
 def json_layout(spec: JsonSpec, gaps: Gaps) -> Layout:
     """The layout of embedded JSON."""
     whitespace: int | None = 0
-    if gaps.flexible or spec.whitespace == "free" or spec.indent is not None:
+    if gaps.flexible or spec.whitespace == "free":
         whitespace = gaps.most
     elif isinstance(spec.whitespace, int):
         whitespace = spec.whitespace
+    elif spec.indent is not None:
+        whitespace = gaps.most
     comma, colon = spec.separators
     return Layout(
         "json",
@@ -88,7 +90,8 @@ def json_layout(spec: JsonSpec, gaps: Gaps) -> Layout:
 
 def styles(spec: StringSpec) -> tuple[StringStyle, ...]:
     """All the styles of a string spec, the written one first."""
-    return tuple(StringStyle(s.open, s.close, s.escape) for s in (spec, *spec.alternatives))
+    forms = (spec, *spec.alternatives)
+    return tuple(StringStyle(s.open, s.close, s.escape, s.closes_before) for s in forms)
 
 
 def value_layout(

@@ -24,6 +24,7 @@ from ..spec import DialectSpec
 from ..template import Hole, Part
 from .keys import solid_text
 from .layout import Gaps, Layout, value_layout
+from .raw import raw_text
 from .read_values import ANY_CHAR, ReadValues
 from .shape import Shape
 from .spelling import DIGIT, spell
@@ -238,7 +239,7 @@ class ReadCalls:
         for style in shape.raw_styles():
             slot = Slot("value", decode if style.escape == "none" else style.escape)  # type: ignore[arg-type]
             if style.escape == "none":
-                language = Language.avoiding(self.values.avoid, style.close or closer)
+                language = raw_text(style, closer, self.values.avoid)
                 text: Expr = Regular(spell(language.dfa, "none", ""), 0, None, "a value")
             else:
                 text = self.values.string_body(style)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ..grammar import Expr, Literal, Sequence, Token, sequence
 from ..spec import ArgsSpec, CallIdSpec, CallsSpec, DialectSpec, JsonSpec, SectionSpec, TokenSpec
 from ..template import Hole, Part, literal_after, parse_call, parse_param
+from .layout import styles
 from .spelling import WHITESPACE, StringStyle, raw_fits
 
 
@@ -38,7 +39,14 @@ class Shape:
         spec = self.args.string
         if spec is None:
             return (StringStyle("", "", "none"),)
-        return tuple(StringStyle(s.open, s.close, s.escape) for s in (spec, *spec.alternatives))
+        return styles(spec)
+
+    def args_margin(self) -> int:
+        """The spaces that the line of `{args}` begins with."""
+        at = next(i for i, p in enumerate(self.call) if isinstance(p, Hole) and p.name == "args")
+        before = "".join(p if isinstance(p, str) else "." for p in self.call[:at])
+        line = before.rpartition("\n")[2]
+        return len(line) - len(line.lstrip(" "))
 
     def args_opening(self) -> str:
         """The literal that the arguments begin with, "" if that varies."""
@@ -97,6 +105,16 @@ class Shape:
         """Does a call begin with the tool's name, no marker before it?"""
         first = self.call[0]
         return isinstance(first, Hole) and not self.section.open
+
+    def begins_with(self, text: str) -> bool:
+        """Do calls begin with this text? It may have ``{name}`` where the name stands."""
+        opener = self.section.open
+        for part in self.call:
+            if isinstance(part, Hole) and part.name != "name":
+                break
+            quoted = isinstance(part, Hole) and part.form == "json"
+            opener += part if isinstance(part, str) else '"{name}"' if quoted else "{name}"
+        return opener.startswith(text) or (self.lead_in + opener).startswith(text)
 
 
 def shapes(spec: DialectSpec) -> tuple[Shape, ...]:

@@ -48,12 +48,13 @@ class StringStyle:
     """A string between `open` and `close`, its characters escaped as `escape` says.
 
     ``none``: any text in which `close` (or, where that is empty, the literal that follows) does
-    not occur.
+    not occur. With `before`, `close` ends it only where one of these characters follows.
     """
 
     open: str
     close: str
     escape: Escape
+    before: str = ""
 
 
 @lru_cache(maxsize=64)

@@ -23,6 +23,7 @@ from ..origin import Origin, Problem
 from ..regular.language import Language
 from .layout import Layout
 from .loops import bounded_loops
+from .raw import raw_text
 from .scalars import zero_fraction
 from .shared import Shared
 from .spelling import Escape, StringStyle, canonical_character, character, escapes, plain, spell
@@ -72,8 +73,7 @@ class TextLowering:
         """The inside of a string; `high` None: the schema has no bound."""
         quote = style.close[:1]
         if style.escape == "none":
-            closer = style.close or following
-            return self.raw(language, closer, low, high, origin)
+            return self.raw(language, style, following, low, high, origin)
         bounds = self.shared.bounds
         if self.layout.stops and style.escape == "json":
             if language is None and not self.layout.one_spelling:
@@ -99,19 +99,26 @@ class TextLowering:
         return self._regular(key, language, style.escape, quote, (low, high), language.what, origin)
 
     def raw(
-        self, language: Language | None, closer: str, low: int, high: int | None, origin: Origin
+        self,
+        language: Language | None,
+        style: StringStyle,
+        following: str,
+        low: int,
+        high: int | None,
+        origin: Origin,
     ) -> Expr | None:
-        stops = self.layout.avoid
+        """Text without escapes, up to the style's closer or what follows."""
+        stops, closer = self.layout.avoid, style.close or following
         if not closer and not stops and language is None:
             bounds = self.shared.bounds
             if high is None and bounds is not None:
                 high = max(bounds.string, low)
             return Repeat(Chars(plain("none", "")), low, high)
-        free = Language.avoiding(stops, closer)
+        free = raw_text(style, following, stops)
         what = f"text without {closer!r}" if closer else "text"
         if language is not None:
             free, what = language & free, language.what
-        key = ("raw", language, closer, stops)
+        key = ("raw", language, closer, style.before, stops)
         return self._regular(key, free, "none", "", (low, high), what, origin)
 
     def _guarded(self, low: int, high: int | None, origin: Origin) -> Expr | None:
