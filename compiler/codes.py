@@ -75,6 +75,7 @@ LINT: Final[Codes] = {
     "param-without-key": "The `param` template has no `{key}`.",
     "param-without-value": "The `param` template has no `{value}`.",
     "shape-without-trigger": "A shape that no trigger arms (warning).",
+    "string-closes-before": "What stands behind strings does not tell that they are closed.",
     "string-forms": "Two forms of strings cannot be told apart.",
     "string-without-closer": "A string without an end.",
     "token-repeated": "A token is listed twice.",

@@ -99,7 +99,7 @@ class CompiledGrammar:
         """What arms the grammar under tool_choice auto."""
         if self.dialect is None:
             return Trigger((), ())
-        return make_trigger(self.dialect, [c.name for c in self.calls])
+        return make_trigger(self.dialect, self.calls)
 
     @cached_property
     def report(self) -> Report:

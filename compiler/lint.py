@@ -121,7 +121,7 @@ def _check_neighbours(shape: Shape, parts: Sequence[Part], at: Origin) -> Iterat
             elif isinstance(right, str) and left.name == "index" and right[0].isdigit():
                 message = f"the digit after {left} could belong to the number"
                 yield Problem("boundary-undecidable", message, at)
-            elif isinstance(right, str) and left.name == "name" and _in_name(right[0]):
+            elif isinstance(right, str) and left.name == "name" and all(map(_in_name, right)):
                 message = f"the text after {left} begins like a name: {right[0]!r}"
                 hint = "a tool whose name continues that way cannot be told apart"
                 yield Problem("name-boundary", message, at, hint, "warning")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from .lint_shape import Shape
-from .origin import Problem
+from .origin import Origin, Problem
 from .spec import StringForm, StringSpec, TypeAttrSpec
 from .template import PARAM_HOLES, Hole, literal_after, suspicious_holes
 
@@ -155,12 +155,26 @@ def _check_form(shape: Shape, form: StringForm, pointer: str) -> Iterator[Proble
     if forbidden and forbidden in form.close:
         message = f"the closer {form.close!r} has the character that begins an escape"
         yield Problem("boundary-undecidable", message, shape.at(pointer + "/close"))
+    yield from _check_closes_before(form, shape.at(pointer + "/closes_before"))
     if form.escape == "none" and closer and not re.search(r"[^\w\s]", closer):
         message = f"ordinary text closes a raw string: {closer!r}"
         hint = "values cannot contain it, and layout cannot be told from the value"
         severe = closer.isspace() and shape.spec.whitespace == "tolerant"
         code = "boundary-undecidable" if severe else "closer-common"
         yield Problem(code, message, at, hint, "error" if severe else "warning")
+
+
+def _check_closes_before(form: StringForm, at: Origin) -> Iterator[Problem]:
+    """Characters that tell a closer from text must be told from closer, text and white space."""
+    if not form.closes_before:
+        return
+    if form.escape != "none" or not form.close:
+        message = "`closes_before` goes with a `close` and `escape: none`"
+        yield Problem("string-closes-before", message, at)
+    bad = [c for c in form.closes_before if c.isalnum() or c.isspace() or c in form.close]
+    if bad:
+        message = f"{bad[0]!r} cannot tell that a string is closed: text goes on with it"
+        yield Problem("string-closes-before", message, at, "name punctuation, as `,)`")
 
 
 def _check_literals(shape: Shape) -> Iterator[Problem]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .lint_shape import Shape
+from .lower.kinds import begins_kind
 from .origin import Origin, Problem, did_you_mean
 from .regex_check import regex_problem
 from .spec import TriggerSpec
@@ -25,10 +26,14 @@ def check_triggers(loaded: LoadedSpec, shapes: Sequence[Shape]) -> Iterator[Prob
         yield from _check_one(loaded, trigger, f"/triggers/{index}", shapes)
     if any(t.pattern is not None for t in triggers):
         return
+    message = "no trigger begins this shape, so prose can hold its calls unconstrained"
     for shape in shapes:
         if shape.enforced and not any(_begins(shape, t) for t in triggers):
-            message = "no trigger begins this shape, so prose can hold its calls unconstrained"
             yield Problem("shape-without-trigger", message, shape.at("/call"), severity="warning")
+    for name, kind in loaded.spec.tool_kinds.items():
+        if not any(begins_kind(t, kind) for t in triggers):
+            at = loaded.origin(Origin("/tool_kinds").child(name, "call").pointer)
+            yield Problem("shape-without-trigger", message, at, severity="warning")
 
 
 def _check_one(
@@ -76,7 +81,10 @@ def _check_text(
         yield Problem("trigger-token", message, at, near)
     if text.isspace():
         yield Problem("trigger-common", "white space alone would arm at every turn", at)
-    elif not any(_begins(shape, trigger) for shape in shapes if shape.enforced):
+    elif not (
+        any(_begins(shape, trigger) for shape in shapes if shape.enforced)
+        or any(begins_kind(trigger, kind) for kind in loaded.spec.tool_kinds.values())
+    ):
         read = any(_begins(shape, trigger) for shape in shapes)
         message = f"no enforced call begins with {text!r}"
         hint = f"a call begins with {_beginning(shapes[0])!r}"

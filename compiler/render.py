@@ -173,6 +173,7 @@ class CallRenderer:
         args = self.shape.args
         definitions = tool.arguments.definitions
         writer = Writer(self.layout, definitions)
+        writer.margin = self.shape.args_margin()
         parts = object_parts(tool.arguments.value, definitions)
         kind = next((p for p in parts if contains(p, definitions, arguments)), None)
         kind = kind or (parts[0] if parts else None)

@@ -107,6 +107,11 @@ class StringForm(Part):
         description="A text that holds one of these is written in this form; all forms are "
         "accepted for every text.",
     )
+    closes_before: str = Field(
+        default="",
+        description="Characters one of which stands behind a string (white space may come first): "
+        "`close` before anything else belongs to the text. Only with `escape: none`.",
+    )
 
 
 class StringSpec(StringForm):

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from .ir import Call
 from .lower.free_text import after_text, escape_pattern, trigger_pattern, trigger_texts
+from .lower.kinds import begins_kind, kind_of
+from .lower.shape import shapes
 from .spec import DialectSpec, TriggerSpec
 
 Position = Literal["anywhere", "message_start", "after"]
@@ -75,10 +78,13 @@ class Trigger:
         }
 
 
-def make_trigger(spec: DialectSpec, names: Sequence[str]) -> Trigger:
-    """The trigger of a dialect for tools of these names."""
+def make_trigger(spec: DialectSpec, calls: Sequence[Call]) -> Trigger:
+    """The trigger of a dialect for these tools."""
     rules = []
+    names = [c.name for c in calls]
     for trigger in spec.triggers:
+        if not _has_call(spec, trigger, calls):
+            continue
         texts = () if trigger.pattern is not None else trigger_texts(trigger, names)
         at: Position = "anywhere"
         after = ""
@@ -86,10 +92,23 @@ def make_trigger(spec: DialectSpec, names: Sequence[str]) -> Trigger:
             at = "message_start"
         elif trigger.at.startswith("after:"):
             at, after = "after", after_text(trigger)
-        rules.append(
-            TriggerRule(texts, trigger.token is not None, _grouped(spec, trigger, names), at, after)
-        )
+        pattern = _grouped(spec, trigger, names)
+        rules.append(TriggerRule(texts, trigger.token is not None, pattern, at, after))
+        behind = tuple(t.removeprefix(spec.prefill) for t in texts if t.startswith(spec.prefill))
+        if spec.prefill and behind:
+            # The prompt has said the beginning of a trigger that comes first.
+            pattern = "^(" + "|".join(map(escape_pattern, behind)) + ")"
+            rules.append(TriggerRule(behind, False, pattern, "message_start"))
     return Trigger(tuple(rules), tuple(t.text for t in spec.tokens))
+
+
+def _has_call(spec: DialectSpec, trigger: TriggerSpec, calls: Sequence[Call]) -> bool:
+    """Does one of the tools begin so? What begins only raw bodies arms for tools that have one."""
+    kinds = [k for k in spec.tool_kinds.values() if begins_kind(trigger, k)]
+    if not kinds or any(kind_of(spec, c) in kinds for c in calls):
+        return True
+    text = trigger.text or trigger.token or ""
+    return any(s.begins_with(text) for s in shapes(spec) if s.constrain)
 
 
 def _grouped(spec: DialectSpec, trigger: TriggerSpec, names: Sequence[str]) -> str:

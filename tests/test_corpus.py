@@ -43,6 +43,8 @@ def armed_text(grammar: CompiledGrammar, text: str) -> str | None:
     block = grammar.dialect.reasoning
     if block is not None and text.startswith(block.open) and block.close in text:
         text = text[text.index(block.close) + len(block.close) :]
+        # What the template writes there is layout, and the message starts behind it.
+        text = text.removeprefix(block.after) if block.after.isspace() else text
     found = [m.start(1) for p in grammar.trigger.patterns if (m := re.search(p, text))]
     return text[min(found) :] if found else None
 

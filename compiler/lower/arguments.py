@@ -33,6 +33,7 @@ from .layout import Layout
 from .objects import may_be_empty, object_members
 from .shape import Shape, markup
 from .shared import Shared
+from .spelling import StringStyle
 from .values import ValueLowering
 from .writer import not_carryable
 
@@ -129,7 +130,8 @@ class ArgumentsLowering:
             stops = self.shape.key_stops(following)
             # White space at the ends would be taken for layout.
             names = member.names & Language.avoiding(stops) & solid_text()
-            return self.values.texts.raw(names, following, 0, None, member.origin, MAX_KEY)
+            raw = StringStyle("", "", "none")
+            return self.values.texts.raw(names, raw, following, 0, None, member.origin, MAX_KEY)
         name = member.name
         if not self.shape.carries_key(name, following, self.avoid):
             error: RenderError = not_carryable(

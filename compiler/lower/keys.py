@@ -56,7 +56,7 @@ class KeyLowering:
             names = names & Language.avoiding(self.layout.stops)
         if style.escape == "none":
             language = names & bare_keys() if not style.open else names
-            body = self.texts.raw(language, style.close or ":", low, high, member.origin, MAX_KEY)
+            body = self.texts.raw(language, style, ":", low, high, member.origin, MAX_KEY)
         elif names.is_any:
             if high is None and bounds:
                 high = max(min(bounds.string, MAX_KEY), low)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..ir import Call, EnumValue, Key, ObjectValue, StringValue
-from ..spec import DialectSpec, ToolKindSpec
+from ..spec import DialectSpec, ToolKindSpec, TriggerSpec
 from ..template import BODY_HOLES, Hole, Part, parse_template
 
 
@@ -37,3 +37,15 @@ def body_stops(spec: DialectSpec, kind: ToolKindSpec) -> tuple[str, ...]:
 def names_itself(parts: tuple[Part, ...]) -> bool:
     """Does the template say the tool's name?"""
     return any(isinstance(p, Hole) and p.name == "name" for p in parts)
+
+
+def begins_kind(trigger: TriggerSpec, kind: ToolKindSpec) -> bool:
+    """Is the trigger's text the beginning of a call of the kind?"""
+    text = trigger.text or trigger.token
+    if text is None:
+        return False
+    for name in kind.names:
+        call = kind.call.replace("{name:json}", f'"{name}"').replace("{name}", name)
+        if call.partition("{body}")[0].startswith(text.replace("{name}", name)):
+            return True
+    return False

@@ -71,10 +71,12 @@ class Gaps:
 def json_layout(spec: JsonSpec, gaps: Gaps) -> Layout:
     """The layout of embedded JSON."""
     whitespace: int | None = 0
-    if gaps.flexible or spec.whitespace == "free" or spec.indent is not None:
+    if gaps.flexible or spec.whitespace == "free":
         whitespace = gaps.most
     elif isinstance(spec.whitespace, int):
         whitespace = spec.whitespace
+    elif spec.indent is not None:
+        whitespace = gaps.most
     comma, colon = spec.separators
     return Layout(
         "json",

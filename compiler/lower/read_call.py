@@ -25,6 +25,7 @@ from ..spec import DialectSpec
 from ..template import Hole, Part
 from .keys import solid_text
 from .layout import Gaps, Layout, value_layout
+from .raw import raw_text
 from .read_values import ANY_CHAR, ReadValues, decoding
 from .shape import Shape
 from .spelling import DIGIT, spell
@@ -256,7 +257,7 @@ class ReadCalls:
         for style in shape.raw_styles():
             slot = Slot("value", decoding(style, decode))
             if style.escape == "none":
-                language = Language.avoiding(self.values.avoid, style.close or closer)
+                language = raw_text(style, closer, self.values.avoid)
                 if style.shuns:
                     language = language & unopened(style.shuns)
                 text: Expr = Regular(spell(language.dfa, "none", ""), 0, None, "a value")

@@ -30,6 +30,7 @@ from ..grammar import (
 from ..owners import back_to
 from ..regular.language import Language
 from .layout import BARE_KEY_STOPS, Layout
+from .raw import raw_text
 from .spelling import ALL, DIGIT, StringStyle, spell
 
 ANY_CHAR: Final = Chars(ALL)
@@ -121,7 +122,7 @@ class ReadValues:
     def string_body(self, style: StringStyle) -> Expr:
         """The inside of a string, broken escapes and control characters included."""
         if style.escape == "none":
-            language = Language.avoiding(self.avoid, style.close)
+            language = raw_text(style, "", self.avoid)
             return Regular(spell(language.dfa, "none", ""), 0, None, "text")
         if style.escape == "xml":
             return Regular(

@@ -40,6 +40,13 @@ class Shape:
             return (StringStyle("", "", "none"),)
         return styles(spec)
 
+    def args_margin(self) -> int:
+        """The spaces that the line of `{args}` begins with."""
+        at = next(i for i, p in enumerate(self.call) if isinstance(p, Hole) and p.name == "args")
+        before = "".join(p if isinstance(p, str) else "." for p in self.call[:at])
+        line = before.rpartition("\n")[2]
+        return len(line) - len(line.lstrip(" "))
+
     def args_opening(self) -> str:
         """The literal that the arguments begin with, "" if that varies."""
         if self.args.notation in ("json", "bare-dict"):
@@ -115,6 +122,16 @@ class Shape:
             else:
                 break
         return text
+
+    def begins_with(self, text: str) -> bool:
+        """Do calls begin with this text? It may have ``{name}`` where the name stands."""
+        opener = self.section.open
+        for part in self.call:
+            if isinstance(part, Hole) and part.name != "name":
+                break
+            quoted = isinstance(part, Hole) and part.form == "json"
+            opener += part if isinstance(part, str) else '"{name}"' if quoted else "{name}"
+        return opener.startswith(text) or (self.lead_in + opener).startswith(text)
 
 
 def shapes(spec: DialectSpec) -> tuple[Shape, ...]:

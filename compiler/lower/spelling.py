@@ -50,7 +50,7 @@ class StringStyle:
     """A string between `open` and `close`, its characters escaped as `escape` says.
 
     ``none``: any text in which `close` (or, where that is empty, the literal that follows) does
-    not occur.
+    not occur. With `before`, `close` ends it only where one of these characters follows.
 
     Attributes:
         when: a text that holds one of these is written in this style.
@@ -62,6 +62,7 @@ class StringStyle:
     escape: Escape
     when: tuple[str, ...] = ()
     shuns: tuple[str, ...] = ()
+    before: str = ""
 
 
 def styles(spec: StringSpec) -> tuple[StringStyle, ...]:
@@ -69,7 +70,8 @@ def styles(spec: StringSpec) -> tuple[StringStyle, ...]:
     forms = (spec, *spec.alternatives)
     openers = tuple(f.open for f in forms if f.open)
     return tuple(
-        StringStyle(f.open, f.close, f.escape, f.when, () if f.open else openers) for f in forms
+        StringStyle(f.open, f.close, f.escape, f.when, () if f.open else openers, f.closes_before)
+        for f in forms
     )
 
 

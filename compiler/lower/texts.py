@@ -25,6 +25,7 @@ from ..origin import Origin, Problem
 from ..regular.language import Language
 from .layout import Layout
 from .loops import bounded_loops
+from .raw import raw_text
 from .scalars import zero_fraction
 from .shared import Shared
 from .spelling import Escape, StringStyle, canonical_character, character, escapes, plain, spell
@@ -76,10 +77,9 @@ class TextLowering:
         smaller than the default one."""
         quote = style.close[:1]
         if style.escape == "none":
-            closer = style.close or following
             if style.shuns:
                 language = unopened(style.shuns) & (language or Language.any())
-            return self.raw(language, closer, low, high, origin, most)
+            return self.raw(language, style, following, low, high, origin, most)
         bounds = self.shared.bounds
         if self.layout.stops and style.escape == "json":
             if language is None and not self.layout.one_spelling:
@@ -108,23 +108,25 @@ class TextLowering:
     def raw(
         self,
         language: Language | None,
-        closer: str,
+        style: StringStyle,
+        following: str,
         low: int,
         high: int | None,
         origin: Origin,
         most: int | None = None,
     ) -> Expr | None:
-        stops = self.layout.avoid
+        """Text without escapes, up to the style's closer or what follows."""
+        stops, closer = self.layout.avoid, style.close or following
         if not closer and not stops and language is None:
             bounds = self.shared.bounds
             if high is None and bounds is not None:
                 high = max(bounds.string, low)
             return Repeat(Chars(plain("none", "")), low, high)
-        free = Language.avoiding(stops, closer)
+        free = raw_text(style, following, stops)
         what = f"text without {closer!r}" if closer else "text"
         if language is not None:
             free, what = language & free, language.what
-        key = ("raw", language, closer, stops)
+        key = ("raw", language, closer, style.before, stops)
         return self._regular(key, free, "none", "", (low, high, most), what, origin)
 
     def _guarded(self, low: int, high: int | None, origin: Origin) -> Expr | None:

@@ -86,6 +86,10 @@ class TurnLowering:
         armed = None
         if said is not None and self.envelope.free_content:
             armed = sequence(said, self._turn_end())
+            prefill = self.spec.prefill
+            if prefill and any(s.begins_with(prefill) for s in self.shapes):
+                # At the turn's beginning the prompt has said a part of what arms.
+                armed = choice(armed, behind(armed, prefill, rules))
         markers = string_markers(self.spec)
         known = {t.text for t in self.spec.tokens} | {*self.spec.turn_end.tokens}
         free = None

@@ -30,7 +30,8 @@ from ..origin import Origin
 from ..regular.numbers import spells_exponents
 from .layout import BARE_KEY_STOPS, Layout
 from .one_spelling import OneSpelling
-from .spelling import WHITESPACE, StringStyle, escaped, preferred, raw_fits
+from .raw import fits_raw
+from .spelling import WHITESPACE, StringStyle, escaped, preferred
 
 PLAIN_DIGITS = 20
 """Digits before or behind the point beyond which a number is written with an exponent."""
@@ -52,8 +53,8 @@ def write_string(
     if text.startswith(style.shuns):
         raise not_carryable(f"the text {_short(text)} begins like another form of text", origin)
     if style.escape == "none":
-        closer = style.close or following
-        if not raw_fits(text, closer, layout.avoid):
+        if not fits_raw(text, style, following, layout.avoid):
+            closer = style.close or following
             raise not_carryable(
                 f"the text {_short(text)} holds {_short(closer)} or another marker, which would "
                 "end it early",
@@ -123,12 +124,14 @@ class Writer:
     """Writes values in one layout, led by typed values where there are any.
 
     ``keep_order``: keys stay as given; else they come in the order of the typed value.
+    ``margin``: the spaces that every line but the first begins with, where JSON is indented.
     """
 
     def __init__(self, layout: Layout, definitions: Mapping[str, Value]) -> None:
         self.layout = layout
         self.definitions = definitions
         self.keep_order = False
+        self.margin = 0
         self._unique: dict[int, tuple[Writer, Value, Value]] = {}
 
     def write(
@@ -197,8 +200,13 @@ class Writer:
         indent = self.layout.indent
         if indent is None:
             return opening + self.layout.comma.join(parts) + closing
-        inner, outer = "\n" + " " * indent * (depth + 1), "\n" + " " * indent * depth
+        inner, outer = self._line(indent * (depth + 1)), self._line(indent * depth)
         return opening + inner + ("," + inner).join(parts) + outer + closing
+
+    def _line(self, spaces: int) -> str:
+        """A line break and the next line's indentation, as far as a gap holds it."""
+        most = self.layout.whitespace
+        return ("\n" + " " * (self.margin + spaces))[:most]
 
     def resolve(self, kind: Value | None, value: Any) -> Value | None:
         """The alternative that `value` belongs to, references followed; None if there is none."""

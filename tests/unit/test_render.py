@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 
 import calligram
 from calligram.compiler.compiled import CompiledGrammar
+from calligram.compiler.spec_loader import load_spec_text
+from calligram.targets import parser
 
 SCHEMA = {
     "type": "object",
@@ -177,3 +180,30 @@ def test_the_convenience_takes_keys_as_they_come() -> None:
     assert text == '[TOOL_CALLS]f[ARGS]{"a": "x", "b": 1}'
     with pytest.raises(calligram.RenderError, match="not-accepted"):
         calligram.render([{"name": "f", "arguments": {"a": 1}}], tools=TOOLS, dialect="hermes-json")
+
+
+INDENTED = (
+    'id: x\ncall: "<c>\\n    {name} {args}\\n</c>"\nargs: {notation: json}\n'
+    'json: {indent: 2, whitespace: 24}\ntriggers: [{text: "<c>"}]\n'
+)
+
+
+def test_indented_json_begins_where_the_template_has_it() -> None:
+    indented = load_spec_text(INDENTED).spec
+    found = calligram.compile_tools(TOOLS, indented)
+    value = {"b": 1, "a": "x", "any": [[], {}, [1, {"k": None}]]}
+    text = found.render([{"name": "f", "arguments": value}])
+    lines = json.dumps(value, indent=2).split("\n")
+    assert text == "<c>\n    f " + "\n    ".join(lines) + "\n</c>"
+    assert not found.check(text.replace("    f", "   f"))
+
+
+def test_indentation_is_no_wider_than_a_gap() -> None:
+    found = calligram.compile_tools(TOOLS, load_spec_text(INDENTED).spec, bounds=None)
+    value: Any = 1
+    for _ in range(20):
+        value = [value]
+    call = {"name": "f", "arguments": {"any": value}}
+    text = found.render([call])
+    assert max(len(line) - len(line.lstrip(" ")) for line in text.split("\n")) == 23
+    assert parser.compile(found).parse(text).calls[0]["arguments"] == call["arguments"]

@@ -94,6 +94,38 @@ def test_a_name_alone_arms_where_a_word_begins() -> None:
         assert re.search(rule.pattern, text) is None, text
 
 
+CODE = {"name": "python", "parameters": {"properties": {"code": {"type": "string"}}}}
+KINDS = (
+    SPEC + "{text: '<c>'}, {text: '<py>'}, {text: '<r>{name} ', per_tool: true}]\n"
+    "accept: [{constrain: true, call: '<r>{name} {args}'}]\n"
+    "tool_kinds: {py: {names: [python], call: '<py>{body}</py>'}}\n"
+)
+
+
+def test_what_begins_raw_bodies_alone_arms_where_a_tool_has_one() -> None:
+    kinds = load_spec_text(KINDS).spec
+    without = ["<c>", "<r>f ", "<r>get.it "]
+    assert list(trigger(kinds).texts) == without
+    grammar = calligram.compile_tools([*TOOLS, CODE], kinds, tool_choice="auto")
+    assert list(grammar.trigger.texts) == ["<c>", "<py>", *without[1:], "<r>python "]
+
+
+def test_a_trigger_whose_beginning_the_prompt_has_said() -> None:
+    arrows = load_spec_text(
+        "id: x\nprefill: '>>>'\ncall: \">>>{name}\\n{args}\"\nargs: {notation: json}\n"
+        'triggers: [{text: ">>>{name}\\n", per_tool: true}]\n'
+    ).spec
+    grammar = calligram.compile_tools(TOOLS, arrows, tool_choice="auto")
+    anywhere, first = grammar.trigger.rules
+    assert (anywhere.texts, anywhere.at) == ((">>>f\n", ">>>get.it\n"), "anywhere")
+    assert (first.texts, first.at) == (("f\n", "get.it\n"), "message_start")
+    for text, at in (("get.it\n", 0), ("f\n{}", 0)):
+        found = re.search(first.pattern, text)
+        assert found is not None and found.start(1) == at
+    for text in ("g\nf\n", "getXit\n", "f {}"):
+        assert re.search(first.pattern, text) is None
+
+
 def test_as_json() -> None:
     data = trigger("harmony").to_json()
     assert data["preserved_tokens"] == [

@@ -160,4 +160,8 @@ def test_what_is_enforced_is_read_and_says_the_same_again(dialect: str) -> None:
         result = reader.parse(text)
         assert not result.problems, (text, result.problems)
         again = reader.parse(grammar.render(result.calls, validate=False))
-        assert json.dumps(again.calls) == json.dumps(result.calls), text
+        # A call without an id, where ids may be missing, is written with one.
+        said = [
+            {**c, "id": r["id"] and c["id"]} for c, r in zip(again.calls, result.calls, strict=True)
+        ]
+        assert json.dumps(said) == json.dumps(result.calls), text
