@@ -148,6 +148,7 @@ GRAMMARS: Final[Codes] = {
 PARSING: Final[Codes] = {
     "broken-call": "A call begins here, and what follows is not one.",
     "duplicate-key": "An object of the call has the same key twice.",
+    "mismatched-key": "An element of the call is closed with another key than it was opened with.",
     "incomplete": "The text ends inside a call or a block.",
     "invalid-arguments": "The arguments break the tool's schema.",
     "too-many-calls": "More calls than the turn may have.",

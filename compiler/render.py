@@ -11,14 +11,17 @@ from dataclasses import replace
 from typing import Any
 
 from .decode import TooDeep, decode_untyped
+from .decode_tree import Branch, TreeDecoder
 from .errors import RenderError
 from .ir import Call, Value
 from .limits import MAX_NESTING, too_deep
 from .lower.arguments import attribute_of, json_type, object_parts
+from .lower.elements import Elements
 from .lower.kinds import body_stops, kind_of, kind_parts
 from .lower.layout import Gaps, Layout, value_layout
 from .lower.shape import Shape, shapes
 from .lower.spelling import StringStyle, raw_fits
+from .lower.tree_writer import TreeWriter, difference
 from .lower.turn import MAX_INDEX_DIGITS
 from .lower.writer import Writer, not_carryable, write_string
 from .membership import contains
@@ -172,7 +175,6 @@ class CallRenderer:
     def _arguments(self, arguments: dict[str, Any], tool: Call, origin: Origin) -> str:
         args = self.shape.args
         definitions = tool.arguments.definitions
-        writer = Writer(self.layout, definitions)
         parts = object_parts(tool.arguments.value, definitions)
         kind = next((p for p in parts if contains(p, definitions, arguments)), None)
         kind = kind or (parts[0] if parts else None)
@@ -180,6 +182,9 @@ class CallRenderer:
             arguments = _sorted(arguments)
         if not arguments and args.empty is not None:
             return args.empty
+        if args.notation == "tree":
+            return self._tree(arguments, kind, tool, origin)
+        writer = Writer(self.layout, definitions)
         if args.notation in ("json", "bare-dict"):
             if self.order == "any":
                 writer.keep_order = True
@@ -191,6 +196,27 @@ class CallRenderer:
             writer.keep_order = True
         texts = [self._param(n, arguments[n], k, writer, origin.child(n)) for n, k in pairs]
         return args.open + args.separator.join(texts) + args.close
+
+    def _tree(
+        self, arguments: dict[str, Any], kind: Value | None, tool: Call, origin: Origin
+    ) -> str:
+        """Arguments as elements, if they read back as what they are."""
+        args, definitions = self.shape.args, tool.arguments.definitions
+        avoid = tuple(t.text for t in self.spec.tokens if t.match == "require")
+        writer = TreeWriter(self.layout, definitions, Elements.of(self.shape, avoid))
+        writer.keep_order = self.order == "any"
+        text, members = writer.members(arguments, kind, origin)
+        decoder = TreeDecoder(definitions, args.literals, omits_null=args.null == "omit")
+        read = decoder.decode(Branch("object", members), tool.arguments.value)
+        found = difference(arguments, read)
+        if found is not None:
+            path, value, other = found
+            raise not_carryable(
+                f"{value!r:.60} would be read as {other!r:.60}",
+                origin.child(*path),
+                "this notation does not tell them apart, and the schema does not either",
+            )
+        return args.empty if not text and args.empty is not None else args.open + text + args.close
 
     def _param(
         self, name: str, value: Any, kind: Value | None, writer: Writer, origin: Origin

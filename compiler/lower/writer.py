@@ -197,6 +197,10 @@ class Writer:
         inner, outer = "\n" + " " * indent * (depth + 1), "\n" + " " * indent * depth
         return opening + inner + ("," + inner).join(parts) + outer + closing
 
+    def like(self, layout: Layout, definitions: Mapping[str, Value]) -> Writer:
+        """A writer in the same notation."""
+        return Writer(layout, definitions)
+
     def resolve(self, kind: Value | None, value: Any) -> Value | None:
         """The alternative that `value` belongs to, references followed; None if there is none."""
         for _ in range(64):
@@ -215,7 +219,8 @@ class Writer:
         found = self._unique.get(id(kind))
         if found is None:
             one = OneSpelling(kind, self.definitions, self.layout)
-            found = self._unique[id(kind)] = (Writer(one.layout, one.definitions), one.value, kind)
+            writer = self.like(one.layout, one.definitions)
+            found = self._unique[id(kind)] = (writer, one.value, kind)
         return found[0], found[1]
 
     def _item(self, kind: Value | None, index: int) -> Value | None:
