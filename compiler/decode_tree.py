@@ -132,8 +132,15 @@ class TreeDecoder:
         return out
 
     def _readings(self, node: Node, kind: Value) -> Iterator[Any]:
-        """The readings that the type allows, its alternatives one after the other."""
-        for option in self._options(kind):
+        """The readings that the type allows: raw text as JSON first; everything else as the
+        alternatives of the type have it, one after the other."""
+        options = self._options(kind)
+        if isinstance(node, Leaf) and (node.text or node.form == "raw"):
+            for value in self._spelled(node):
+                if any(contains(option, self._definitions, value) for option in options):
+                    yield value
+            return
+        for option in options:
             key = (id(node), id(option))
             if key not in self._found:
                 self._found[key] = _Kept(self._tried(node, option))
@@ -142,8 +149,11 @@ class TreeDecoder:
     def _tried(self, node: Node, option: Value) -> Iterator[Any]:
         """The readings that one alternative allows."""
         match node, option:
+            case Leaf(form="untyped"), ObjectValue():
+                return self._object(_EMPTY, option)
             case Leaf(), _:
-                return self._leaf(node, option)
+                found = self._empty(node)
+                return (v for v in found if contains(option, self._definitions, v))
             case _, ObjectValue() if node.may_be_object:
                 return self._object(node, option)
             case _, ArrayValue() if node.may_be_array:
@@ -156,18 +166,6 @@ class TreeDecoder:
                 return iter(())
 
     # Leaves ---------------------------------------------------------------------------------
-
-    def _leaf(self, leaf: Leaf, option: Value) -> Iterator[Any]:
-        if leaf.text or leaf.form == "raw":
-            tried = self._spelled(leaf)
-        elif isinstance(option, ObjectValue):
-            yield from self._object(_EMPTY, option)
-            return
-        else:
-            tried = self._empty(leaf)
-        for value in tried:
-            if contains(option, self._definitions, value):
-                yield value
 
     def _spelled(self, leaf: Leaf) -> Iterator[Any]:
         """What a text that is not empty can stand for, whatever the schema says."""

@@ -5,6 +5,7 @@ What the notation cannot carry is refused (code ``not-carryable``), never altere
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,7 +22,7 @@ from .lower.kinds import body_stops, kind_of, kind_parts
 from .lower.layout import Gaps, Layout, value_layout
 from .lower.shape import Shape, shapes
 from .lower.spelling import StringStyle, raw_fits
-from .lower.tree_writer import TreeWriter, difference
+from .lower.tree_writer import MISSING, TreeWriter, difference
 from .lower.turn import MAX_INDEX_DIGITS
 from .lower.writer import Writer, not_carryable, write_string
 from .membership import contains
@@ -212,7 +213,7 @@ class CallRenderer:
         if found is not None:
             path, value, other = found
             raise not_carryable(
-                f"{value!r:.60} would be read as {other!r:.60}",
+                f"{_shown(value)} would be read as {_shown(other)}",
                 origin.child(*path),
                 "this notation does not tell them apart, and the schema does not either",
             )
@@ -285,6 +286,11 @@ def _sorted(value: Any) -> Any:
             return [_sorted(v) for v in value]
         case _:
             return value
+
+
+def _shown(value: Any) -> str:
+    text = repr(value) if value is MISSING else json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _is_text(key: object) -> bool:

@@ -219,7 +219,7 @@ class TreeValues(ValueLowering):
         found: dict[str | None, list[Expr]] = {}
         for name, build in pieces:
             if name == "null" and self.elements.omits_null:
-                expr = None if member else EMPTY
+                expr: Expr | None = None if member else EMPTY
             else:
                 expr = build()
             if expr is not None:
