@@ -20,6 +20,7 @@ from .ir import (
     EnumValue,
     ObjectValue,
     ReferenceValue,
+    StringValue,
     UnionValue,
     Value,
 )
@@ -272,10 +273,18 @@ class TreeDecoder:
     def _closest(self, node: Node, kind: Value) -> Any:
         for value in self._readings(node, kind):
             return value
-        if isinstance(node, Leaf):
-            tried = self._spelled(node) if node.text else self._empty(node)
-            return next(tried, node.text)
         options = self._options(kind)
+        if isinstance(node, Leaf):
+            if node.text or node.form != "untyped":
+                return next(self._spelled(node) if node.text else self._empty(node), node.text)
+            kinds = (o for o in options if isinstance(o, (ObjectValue, ArrayValue, StringValue)))
+            match next(kinds, None):
+                case ObjectValue() as found:
+                    return self._any_object(_EMPTY, found)
+                case ArrayValue():
+                    return []
+                case _:
+                    return ""
         for option in options:
             if isinstance(option, ObjectValue) and node.may_be_object:
                 return self._any_object(node, option)

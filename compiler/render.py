@@ -50,8 +50,10 @@ class CallRenderer:
         self.shape: Shape = shapes(spec)[0]
         self.layout: Layout = value_layout(spec, self.shape.args, self.shape.json, Gaps())
 
-    def render(self, calls: Sequence[Mapping[str, Any]]) -> str:
+    def render(self, calls: Sequence[Mapping[str, Any]], *, validate: bool = True) -> str:
         """The text of a turn with these calls.
+
+        `validate`: what the notation can write and no grammar of it lets through is refused too.
 
         Raises:
             RenderError: a call of an unknown form or tool, or one that cannot be written.
@@ -64,7 +66,7 @@ class CallRenderer:
         if most is not None and len(calls) > most:
             message = f"a turn of this dialect holds {most} call at most"
             raise not_carryable(message, Origin(f"/{most}"))
-        texts = [self._call(call, index) for index, call in enumerate(calls)]
+        texts = [self._call(call, index, validate=validate) for index, call in enumerate(calls)]
         section = self.shape.section
         if self._kind(calls[0]) is not None:
             text = texts[0]
@@ -107,7 +109,7 @@ class CallRenderer:
                     parts.append(tool.name)
         return "".join(parts)
 
-    def _call(self, call: Mapping[str, Any], index: int) -> str:
+    def _call(self, call: Mapping[str, Any], index: int, *, validate: bool) -> str:
         at = Origin(f"/{index}")
         name, arguments = call["name"], call.get("arguments", {})
         odd = next((k for k in arguments if not _is_text(k)), None)
@@ -132,7 +134,7 @@ class CallRenderer:
                 case Hole(name="name"):
                     parts.append(self._name(name, part, origin))
                 case Hole(name="args"):
-                    parts.append(self._arguments(dict(arguments), tool, origin))
+                    parts.append(self._arguments(dict(arguments), tool, origin, validate=validate))
                 case Hole(name="index"):
                     parts.append(self._number(call, index))
                 case _:
@@ -173,7 +175,9 @@ class CallRenderer:
 
     # Arguments ------------------------------------------------------------------------------
 
-    def _arguments(self, arguments: dict[str, Any], tool: Call, origin: Origin) -> str:
+    def _arguments(
+        self, arguments: dict[str, Any], tool: Call, origin: Origin, *, validate: bool
+    ) -> str:
         args = self.shape.args
         definitions = tool.arguments.definitions
         parts = object_parts(tool.arguments.value, definitions)
@@ -184,7 +188,7 @@ class CallRenderer:
         if not arguments and args.empty is not None:
             return args.empty
         if args.notation == "tree":
-            return self._tree(arguments, kind, tool, origin)
+            return self._tree(arguments, kind, tool, origin, validate=validate)
         writer = Writer(self.layout, definitions)
         if args.notation in ("json", "bare-dict"):
             if self.order == "any":
@@ -199,12 +203,19 @@ class CallRenderer:
         return args.open + args.separator.join(texts) + args.close
 
     def _tree(
-        self, arguments: dict[str, Any], kind: Value | None, tool: Call, origin: Origin
+        self,
+        arguments: dict[str, Any],
+        kind: Value | None,
+        tool: Call,
+        origin: Origin,
+        *,
+        validate: bool,
     ) -> str:
         """Arguments as elements, if they read back as what they are."""
         args, definitions = self.shape.args, tool.arguments.definitions
         avoid = tuple(t.text for t in self.spec.tokens if t.match == "require")
-        writer = TreeWriter(self.layout, definitions, Elements.of(self.shape, avoid))
+        elements = Elements.of(self.shape, avoid)
+        writer = TreeWriter(self.layout, definitions, elements, declared_only=validate)
         writer.keep_order = self.order == "any"
         text, members = writer.members(arguments, kind, origin)
         decoder = TreeDecoder(definitions, args.literals, omits_null=args.null == "omit")

@@ -165,7 +165,8 @@ class ArgsSpec(Part):
     )
     string: StringSpec | None = Field(
         default=None,
-        description="How strings are written. JSON strings unless given; raw in `tagged` and `tree`.",
+        description="How strings are written. JSON strings unless given; raw in `tagged` and "
+        "`tree`.",
     )
     literals: LiteralsSpec = Field(default=LiteralsSpec(), description="null, true, false.")
     containers: Literal["json", "python", "recurse"] | None = Field(

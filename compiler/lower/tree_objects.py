@@ -44,7 +44,8 @@ def declared_only(value: ObjectValue, problems: list[Problem]) -> ObjectValue:
     made = replace(value, keys=tuple(keys), open_keys=())
     if len(keys) < value.min_keys:
         problems.append(_beyond("minProperties", value.origin.child("minProperties")))
-    elif value.conditions and not all_can_be_met(made, lambda _: True):
+        return replace(made, min_keys=0)
+    if value.conditions and not all_can_be_met(made, lambda _: True):
         asked = value.conditions[0]
         problems.append(_beyond(asked.keyword, asked.origin))
     return made

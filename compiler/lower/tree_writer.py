@@ -28,16 +28,25 @@ Members = tuple[tuple[str | None, Node], ...]
 
 
 class TreeWriter(Writer):
-    """Writes values in one tree."""
+    """Writes values in one tree.
+
+    `declared_only`: keys that no grammar of the notation lets through are refused.
+    """
 
     def __init__(
-        self, layout: Layout, definitions: Mapping[str, Value], elements: Elements
+        self,
+        layout: Layout,
+        definitions: Mapping[str, Value],
+        elements: Elements,
+        *,
+        declared_only: bool,
     ) -> None:
         super().__init__(layout, definitions)
         self.elements = elements
+        self.declared_only = declared_only
 
     def like(self, layout: Layout, definitions: Mapping[str, Value]) -> TreeWriter:
-        return TreeWriter(layout, definitions, self.elements)
+        return TreeWriter(layout, definitions, self.elements, declared_only=self.declared_only)
 
     def members(
         self, value: dict[str, Any], kind: Value | None, origin: Origin, depth: int = 0
@@ -71,7 +80,7 @@ class TreeWriter(Writer):
             at = origin.child(name)
             if not self.elements.carries_key(name):
                 raise not_carryable(f"the key {name!r} cannot be written in this notation", at)
-            if self.elements.repeats_key and name not in legal:
+            if self.declared_only and self.elements.repeats_key and name not in legal:
                 message = f"the key {name!r} is not declared"
                 hint = "elements say their key at both ends, so only declared keys can be written"
                 raise not_carryable(message, at, hint)
