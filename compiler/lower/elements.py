@@ -104,9 +104,11 @@ class Elements:
         """The keys that can be written raw: none that is ended early, or makes of an element's
         beginning the end of the one around it."""
         followers = tuple(dict.fromkeys(f for f in self._after_keys() if f))
-        names = Language.avoiding((*followers, "\n", *self.avoid)) & solid_text()
-        for follower in followers:
-            names = names & Language.avoiding((), follower)
+        # A quote or bracket behind a key is in no key, which keeps automata of keys small.
+        ends = tuple(f[0] if not (f[0].isalnum() or f[0].isspace()) else f for f in followers)
+        names = Language.avoiding((*ends, "\n", *self.avoid)) & solid_text()
+        for end in ends:
+            names = names & Language.avoiding((), end)
         head = self.param[0] if self.param else ""
         if isinstance(head, str) and len(self.param) > 1 and isinstance(self.param[1], Hole):
             follower = next(iter(self._after_keys()), "")
