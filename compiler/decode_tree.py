@@ -132,7 +132,7 @@ class TreeDecoder:
         self._alternatives[id(kind)] = (kind, out)
         return out
 
-    def _readings(self, node: Node, kind: Value) -> Iterator[Any]:
+    def _readings(self, node: Node, kind: Value, *, item: bool = False) -> Iterator[Any]:
         """The readings that the type allows: raw text as JSON first; everything else as the
         alternatives of the type have it, one after the other."""
         options = self._options(kind)
@@ -144,16 +144,16 @@ class TreeDecoder:
         for option in options:
             key = (id(node), id(option))
             if key not in self._found:
-                self._found[key] = _Kept(self._tried(node, option))
+                self._found[key] = _Kept(self._tried(node, option, item=item))
             yield from self._found[key]
 
-    def _tried(self, node: Node, option: Value) -> Iterator[Any]:
+    def _tried(self, node: Node, option: Value, *, item: bool) -> Iterator[Any]:
         """The readings that one alternative allows."""
         match node, option:
             case Leaf(form="untyped"), ObjectValue():
                 return self._object(_EMPTY, option)
             case Leaf(), _:
-                found = self._empty(node)
+                found = self._empty(node, item=item)
                 return (v for v in found if contains(option, self._definitions, v))
             case _, ObjectValue() if node.may_be_object:
                 return self._object(node, option)
@@ -172,11 +172,13 @@ class TreeDecoder:
         """What a text that is not empty can stand for, whatever the schema says."""
         value = _NOTHING if leaf.form == "raw" else self._json(leaf.text)
         container = isinstance(value, (list, dict))
-        if value is not _NOTHING and not container:
+        # JSON where elements belong, or null where it is left out: only where no string may stand.
+        last = container or (value is None and self._omits_null)
+        if value is not _NOTHING and not last:
             yield value
         if value is _NOTHING or leaf.form != "json":
             yield leaf.text
-        if container:  # JSON where elements belong: only where no string may stand.
+        if last:
             yield value
 
     def _json(self, text: str) -> Any:
@@ -186,11 +188,11 @@ class TreeDecoder:
             found = decode_literal(text, self._literals)
             return _NOTHING if found is None else found[0]
 
-    def _empty(self, leaf: Leaf) -> Iterator[Any]:
-        """What an empty element can stand for."""
+    def _empty(self, leaf: Leaf, *, item: bool) -> Iterator[Any]:
+        """What an empty element can stand for; only an `item` can be null."""
         if leaf.form == "untyped":
             yield ""
-        if self._omits_null:
+        if item and self._omits_null:
             yield None
         if leaf.form == "untyped":
             yield []
@@ -201,7 +203,7 @@ class TreeDecoder:
         """The objects of these members that the type allows; the last of equal keys counts."""
         nodes = {key: node for key, node in branch.members if key is not None}
         kinds = self._kinds(kind, nodes)
-        if len(kinds) < len(nodes):
+        if len(kinds) < len(nodes) or (kind is not None and _repeats(branch, kind)):
             return
         missing = dict.fromkeys(self._restored(kind, nodes))
         parts = [self._readings(node, kinds[key]) for key, node in nodes.items()]
@@ -216,10 +218,10 @@ class TreeDecoder:
             return
         parts: list[Iterator[Any]] = []
         for at, (_, node) in enumerate(branch.members):
-            item = self._item(kind, at)
-            if item is None:
+            value = self._item(kind, at)
+            if value is None:
                 return
-            parts.append(self._readings(node, item))
+            parts.append(self._readings(node, value, item=True))
         whole = kind.unique or bool(kind.steps)
         for values in _combined(parts):
             if not whole or contains(kind, self._definitions, values):
@@ -270,13 +272,14 @@ class TreeDecoder:
 
     # What no alternative allows -------------------------------------------------------------
 
-    def _closest(self, node: Node, kind: Value) -> Any:
-        for value in self._readings(node, kind):
+    def _closest(self, node: Node, kind: Value, *, item: bool = False) -> Any:
+        for value in self._readings(node, kind, item=item):
             return value
         options = self._options(kind)
         if isinstance(node, Leaf):
             if node.text or node.form != "untyped":
-                return next(self._spelled(node) if node.text else self._empty(node), node.text)
+                tried = self._spelled(node) if node.text else self._empty(node, item=item)
+                return next(tried, node.text)
             kinds = (o for o in options if isinstance(o, (ObjectValue, ArrayValue, StringValue)))
             match next(kinds, None):
                 case ObjectValue() as found:
@@ -304,9 +307,18 @@ class TreeDecoder:
 
     def _any_array(self, branch: Branch, kind: ArrayValue) -> list[Any]:
         return [
-            self._closest(node, self._item(kind, at) or _ANY)
+            self._closest(node, self._item(kind, at) or _ANY, item=True)
             for at, (_, node) in enumerate(branch.members)
         ]
+
+
+def _repeats(branch: Branch, kind: ObjectValue) -> bool:
+    """Does a declared key come twice?"""
+    if len(branch.members) == len(dict(branch.members)):
+        return False
+    declared = {key.name for key in kind.keys}
+    found = [key for key, _ in branch.members if key in declared]
+    return len(found) > len(set(found))
 
 
 def repeated_keys(node: Node, value: Any) -> Iterator[str]:

@@ -53,6 +53,10 @@ def tree_findings(spec: DialectSpec, calls: Sequence[Call]) -> list[Finding]:
                 if known is not None and how not in known.how:
                     how = f"{known.how}; {how}"
                 found[at, keyword] = Finding("narrowed", keyword, how, at)
+            if declared_only and isinstance(value, ObjectValue):
+                # What keys hold that are not written is narrowed with them.
+                kept = tuple(o for o in value.open_keys if listed_keys(o) is not None)
+                value = replace(value, open_keys=kept)
             todo += inner_values(value, origin)
     return sorted(found.values(), key=lambda f: (f.origin.tool or "", f.origin.pointer, f.keyword))
 

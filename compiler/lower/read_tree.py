@@ -50,7 +50,7 @@ class ReadTree:
         args, gap = self._elements.args, self._values.gap
         some = self._several(self._member(0))
         return sequence(
-            self._calls.literal(args.open) if args.open else EMPTY,
+            sequence(self._calls.literal(args.open), gap) if args.open else EMPTY,
             optional(some if args.close else sequence(some, gap)),
             sequence(gap, self._calls.literal(args.close)) if args.close else EMPTY,
         )

@@ -117,12 +117,12 @@ class TreeWriter(Writer):
         """The JSON type of a value, its text between the ends of its element, and its node."""
         if depth > MAX_NESTING:
             raise not_carryable(f"nested more than {MAX_NESTING} deep", origin)
-        kind = self.resolve(kind, value)
+        kind = self.resolve(kind, value) or _ANY
         if isinstance(kind, EnumValue):
             wanted = json_key(value)
             # The member as the schema spells it.
             value = next((v for v in kind.values if json_key(v) == wanted), value)
-            kind = constant(value, origin) if is_container(value) else None
+            kind = constant(value, origin) if is_container(value) else kind
         name = json_type(value)
         if isinstance(value, dict):
             text, members = self.members(value, kind, origin, depth)
@@ -191,8 +191,21 @@ def difference(
         return None
     if value is MISSING or other is MISSING:
         return None if value is other else (path, value, other)
-    same = json_key(value) == json_key(other)
-    return None if same else (path, value, other)
+    if json_key(value) == json_key(other) or _one_number(value, other):
+        return None
+    return path, value, other
+
+
+def _one_number(value: Any, other: Any) -> bool:
+    """Are they numbers that no reader of JSON tells apart?"""
+    numbers = (int, float, Decimal)
+    if isinstance(value, bool) or isinstance(other, bool):
+        return False
+    try:
+        both = isinstance(value, numbers) and isinstance(other, numbers)
+        return both and float(value) == float(other)
+    except OverflowError:
+        return False
 
 
 class _Missing:
@@ -200,5 +213,6 @@ class _Missing:
         return "missing"
 
 
+_ANY = AnyValue()
 MISSING = _Missing()
 """No value at all."""
