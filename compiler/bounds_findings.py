@@ -80,7 +80,7 @@ def bounds_findings(
             _spelling(value, origin, spelling, narrowed)
             if bounds is not None:
                 _bounds(value, origin, bounds, narrowed)
-            todo += _inner(value, origin)
+            todo += inner_values(value, origin)
     return sorted(found.values(), key=lambda f: (f.origin.tool or "", f.origin.pointer, f.keyword))
 
 
@@ -166,7 +166,7 @@ def _ends(language: Language | None) -> bool:
     return language is not None and language.dfa.is_finite
 
 
-def _inner(value: Value, origin: Origin) -> Iterator[tuple[Value, Origin]]:
+def inner_values(value: Value, origin: Origin) -> Iterator[tuple[Value, Origin]]:
     """The values inside, each with the place of what holds it."""
     match value:
         case UnionValue(options):

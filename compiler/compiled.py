@@ -136,7 +136,7 @@ class CompiledGrammar:
         else:
             if isinstance(calls, Mapping) or not isinstance(calls, Sequence):
                 raise RenderError.at("invalid-call", "calls are a list of calls")
-            text = self._renderer.render(calls)
+            text = self._renderer.render(calls, validate=validate)
         if validate:
             found = self.check(text)
             if not found.accepted:

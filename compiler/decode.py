@@ -240,7 +240,7 @@ def decode_untyped(
     except TooDeep:
         raise
     except Undecodable:
-        found = _literal(text, args.literals)
+        found = decode_literal(text, args.literals)
         if found is None and args.read_python:
             found = _python_container(text, duplicates)
         if found is None:
@@ -251,7 +251,7 @@ def decode_untyped(
     return text if contains(kind, definitions, text) else value
 
 
-def _literal(text: str, literals: LiteralsSpec) -> tuple[bool | None] | None:
+def decode_literal(text: str, literals: LiteralsSpec) -> tuple[bool | None] | None:
     """The literal that `text` spells, in a tuple to tell null from nothing."""
     for texts, value in ((literals.null, None), (literals.true, True), (literals.false, False)):
         if text in texts:

@@ -193,7 +193,7 @@ class Distinct:
             assert most is not None and most <= len(self.prefix), "every item has its place"
 
 
-Decode = OneOf["raw", "json", "json-inside", "python", "xml", "untyped", "literal", ""]
+Decode = OneOf["raw", "json", "json-inside", "python", "xml", "untyped", "literal", "tree", ""]
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,10 +204,13 @@ class Slot:
         ``content``, ``reasoning``: text beside the calls.
         ``call``: one call; holds ``name``, perhaps ``id``, and the argument values.
         ``name``, ``id``: text, decoded as `decode` says.
-        ``arguments``: the argument container (an object whose members are ``member`` captures), or,
-        with decode "json", one JSON object as text.
-        ``member``: holds a ``key`` and one value. ``key``: text, decoded.
-        ``object`` (of members), ``array`` (of values): nested containers.
+        ``arguments``: the argument container (an object whose members are ``member`` captures);
+        with decode "json", one JSON object as text; with decode "tree", typed as a whole by the
+        schema (`value`: required keys that are missing may be null).
+        ``member``: holds a ``key`` and one value. ``key``: text, decoded; a second one is the same
+        key, closed.
+        ``object`` (of members), ``array`` (of values): nested containers. In a tree an object with
+        decode "untyped" may be an array too, if each of its keys is `value`.
         ``value``: a leaf, decoded as `decode` says.
     decode:
         ``raw`` the text itself; ``json`` a JSON text; ``json-inside`` the inside of a JSON string

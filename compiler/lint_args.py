@@ -6,22 +6,36 @@ import re
 from collections.abc import Iterator
 
 from .lint_shape import Shape
+from .lint_tree import check_tree
 from .origin import Origin, Problem
 from .spec import StringForm, StringSpec, TypeAttrSpec
 from .template import PARAM_HOLES, Hole, literal_after, suspicious_holes
 
+_TREE_KEYS = ("item", "null")
+_TEMPLATE_KEYS = ("open", "close", "separator", "param", "type_attr")
+_UNUSED = {
+    "json": (*_TEMPLATE_KEYS, *_TREE_KEYS),
+    "tagged": _TREE_KEYS,
+    "kwargs": _TREE_KEYS,
+    "bare-dict": (*_TEMPLATE_KEYS, *_TREE_KEYS),
+    "tree": ("separator",),
+}
+"""What each notation has no use for."""
 _JSON_TYPES = ("string", "number", "integer", "boolean", "null", "array", "object")
 
 
 def check_args(shape: Shape) -> Iterator[Problem]:
     """All about `args`, and the layout of JSON."""
-    if shape.spec.args.notation in ("tagged", "kwargs"):
+    if shape.spec.args.notation == "tree":
+        yield from _check_param(shape)
+        yield from _check_types(shape)
+        yield from check_tree(shape)
+    elif shape.spec.args.notation in ("tagged", "kwargs"):
         yield from _check_param(shape)
         yield from _check_types(shape)
         yield from _check_boundaries(shape)
         yield from _check_closer(shape)
-    else:
-        yield from _check_unused(shape)
+    yield from _check_unused(shape)
     yield from _check_strings(shape)
     yield from _check_literals(shape)
     yield from _check_layout(shape)
@@ -112,8 +126,8 @@ def _extends_a_value(char: str) -> bool:
 
 def _check_unused(shape: Shape) -> Iterator[Problem]:
     args = shape.spec.args
-    for key in ("open", "close", "separator", "param", "type_attr"):
-        if getattr(args, key):
+    for key in _UNUSED[args.notation]:
+        if getattr(args, key) not in ("", None, "emit"):
             message = f"`{key}` has no meaning in the notation `{args.notation}`"
             at = shape.at(f"/args/{key}")
             yield Problem("args-unused-key", message, at, severity="warning")
@@ -124,7 +138,7 @@ def _check_unused(shape: Shape) -> Iterator[Problem]:
 
 def _check_strings(shape: Shape) -> Iterator[Problem]:
     args = shape.spec.args
-    if args.notation == "json" or (args.string is None and args.notation != "tagged"):
+    if args.notation in ("json", "tree") or (args.string is None and args.notation != "tagged"):
         return
     first = args.string or StringSpec()
     yield from _check_form(shape, first, "/args/string")
@@ -192,7 +206,7 @@ def _check_literals(shape: Shape) -> Iterator[Problem]:
 
 def _check_layout(shape: Shape) -> Iterator[Problem]:
     args = shape.spec.args
-    if args.containers == "recurse" and args.notation != "bare-dict":
+    if args.containers == "recurse" and args.notation not in ("bare-dict", "tree"):
         message = f"nested values cannot repeat the notation `{args.notation}`"
         yield Problem("containers", message, shape.at("/args/containers"), "`json` or `python`")
     member, colon = shape.spec.json_layout.separators

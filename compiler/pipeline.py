@@ -28,6 +28,7 @@ from .recipe import Recipe
 from .spec import DialectSpec
 from .spec_loader import load_dialect, shipped_ids
 from .tools import ToolDefinition, choose, read_tools
+from .tree_findings import tree_findings
 
 OnUnsupported: TypeAlias = Literal["error", "relax", "drop-tool"]
 Reasoning: TypeAlias = Literal["allow", "none", "opened"]
@@ -163,7 +164,10 @@ def compile_tools(
                 "unknown_formats": unknown_formats,
             },
         ),
-        notes=(lambda: bounds_findings(calls, bounds, key_order),),
+        notes=(
+            lambda: bounds_findings(calls, bounds, key_order),
+            lambda: tree_findings(spec, calls),
+        ),
     )
 
 

@@ -5,20 +5,24 @@ What the notation cannot carry is refused (code ``not-carryable``), never altere
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from .decode import TooDeep, decode_untyped
+from .decode_tree import Branch, TreeDecoder
 from .errors import RenderError
 from .ir import Call, Value
 from .limits import MAX_NESTING, too_deep
 from .lower.arguments import attribute_of, json_type, object_parts
+from .lower.elements import Elements
 from .lower.kinds import body_stops, kind_of, kind_parts
 from .lower.layout import Gaps, Layout, value_layout
 from .lower.shape import Shape, shapes
 from .lower.spelling import StringStyle, preferred, raw_fits
+from .lower.tree_writer import MISSING, TreeWriter, difference
 from .lower.turn import MAX_INDEX_DIGITS
 from .lower.writer import Writer, not_carryable, write_string
 from .membership import contains
@@ -46,8 +50,10 @@ class CallRenderer:
         self.shape: Shape = shapes(spec)[0]
         self.layout: Layout = value_layout(spec, self.shape.args, self.shape.json, Gaps())
 
-    def render(self, calls: Sequence[Mapping[str, Any]]) -> str:
+    def render(self, calls: Sequence[Mapping[str, Any]], *, validate: bool = True) -> str:
         """The text of a turn with these calls.
+
+        `validate`: what the notation can write and no grammar of it lets through is refused too.
 
         Raises:
             RenderError: a call of an unknown form or tool, or one that cannot be written.
@@ -60,7 +66,7 @@ class CallRenderer:
         if most is not None and len(calls) > most:
             message = f"a turn of this dialect holds {most} call at most"
             raise not_carryable(message, Origin(f"/{most}"))
-        texts = [self._call(call, index) for index, call in enumerate(calls)]
+        texts = [self._call(call, index, validate=validate) for index, call in enumerate(calls)]
         section = self.shape.section
         if self._kind(calls[0]) is not None:
             text = texts[0]
@@ -103,7 +109,7 @@ class CallRenderer:
                     parts.append(tool.name)
         return "".join(parts)
 
-    def _call(self, call: Mapping[str, Any], index: int) -> str:
+    def _call(self, call: Mapping[str, Any], index: int, *, validate: bool) -> str:
         at = Origin(f"/{index}")
         name, arguments = call["name"], call.get("arguments", {})
         odd = next((k for k in arguments if not _is_text(k)), None)
@@ -128,7 +134,7 @@ class CallRenderer:
                 case Hole(name="name"):
                     parts.append(self._name(name, part, origin))
                 case Hole(name="args"):
-                    parts.append(self._arguments(dict(arguments), tool, origin))
+                    parts.append(self._arguments(dict(arguments), tool, origin, validate=validate))
                 case Hole(name="index"):
                     parts.append(self._number(call, index))
                 case _:
@@ -169,11 +175,11 @@ class CallRenderer:
 
     # Arguments ------------------------------------------------------------------------------
 
-    def _arguments(self, arguments: dict[str, Any], tool: Call, origin: Origin) -> str:
+    def _arguments(
+        self, arguments: dict[str, Any], tool: Call, origin: Origin, *, validate: bool
+    ) -> str:
         args = self.shape.args
         definitions = tool.arguments.definitions
-        writer = Writer(self.layout, definitions)
-        writer.margin = self.shape.args_margin()
         parts = object_parts(tool.arguments.value, definitions)
         kind = next((p for p in parts if contains(p, definitions, arguments)), None)
         kind = kind or (parts[0] if parts else None)
@@ -181,6 +187,10 @@ class CallRenderer:
             arguments = _sorted(arguments)
         if not arguments and args.empty is not None:
             return args.empty
+        if args.notation == "tree":
+            return self._tree(arguments, kind, tool, origin, validate=validate)
+        writer = Writer(self.layout, definitions)
+        writer.margin = self.shape.args_margin()
         if args.notation in ("json", "bare-dict"):
             if self.order == "any":
                 writer.keep_order = True
@@ -192,6 +202,34 @@ class CallRenderer:
             writer.keep_order = True
         texts = [self._param(n, arguments[n], k, writer, origin.child(n)) for n, k in pairs]
         return args.open + args.separator.join(texts) + args.close
+
+    def _tree(
+        self,
+        arguments: dict[str, Any],
+        kind: Value | None,
+        tool: Call,
+        origin: Origin,
+        *,
+        validate: bool,
+    ) -> str:
+        """Arguments as elements, if they read back as what they are."""
+        args, definitions = self.shape.args, tool.arguments.definitions
+        avoid = tuple(t.text for t in self.spec.tokens if t.match == "require")
+        elements = Elements.of(self.shape, avoid)
+        writer = TreeWriter(self.layout, definitions, elements, declared_only=validate)
+        writer.keep_order = self.order == "any"
+        text, members = writer.members(arguments, kind, origin)
+        decoder = TreeDecoder(definitions, args.literals, omits_null=args.null == "omit")
+        read = decoder.decode(Branch("object", members), tool.arguments.value)
+        found = difference(arguments, read)
+        if found is not None:
+            path, value, other = found
+            raise not_carryable(
+                f"{_shown(value)} would be read as {_shown(other)}",
+                origin.child(*path),
+                "this notation does not tell them apart, and the schema does not either",
+            )
+        return args.empty if not text and args.empty is not None else args.open + text + args.close
 
     def _param(
         self, name: str, value: Any, kind: Value | None, writer: Writer, origin: Origin
@@ -273,6 +311,11 @@ def _sorted(value: Any) -> Any:
             return [_sorted(v) for v in value]
         case _:
             return value
+
+
+def _shown(value: Any) -> str:
+    text = repr(value) if value is MISSING else json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _is_text(key: object) -> bool:

@@ -146,19 +146,25 @@ class TypeAttrSpec(Part):
 class ArgsSpec(Part):
     """How a call's arguments are written."""
 
-    notation: Literal["json", "tagged", "kwargs", "bare-dict"] = Field(
+    notation: Literal["json", "tagged", "kwargs", "bare-dict", "tree"] = Field(
         description="`json`: one JSON object. `tagged`: one element per argument. `kwargs`: "
-        "key=value as in a Python call. `bare-dict`: braces with unquoted keys, at every depth."
+        "key=value as in a Python call. `bare-dict`: braces with unquoted keys, at every depth. "
+        "`tree`: one element per member and item, at every depth."
     )
-    open: str = Field(default="", description="Before the arguments (tagged, kwargs).")
-    close: str = Field(default="", description="After the arguments (tagged, kwargs).")
+    open: str = Field(default="", description="Before the arguments (tagged, kwargs, tree).")
+    close: str = Field(default="", description="After the arguments (tagged, kwargs, tree).")
     empty: str | None = Field(
         default=None, description="Stands for the whole container when there are no arguments."
     )
     separator: str = Field(default="", description="Between two arguments (tagged, kwargs).")
     param: str | None = Field(
         default=None,
-        description="One argument: holes `{key}`, `{value}`, perhaps `{type}` (tagged, kwargs).",
+        description="One argument: holes `{key}`, `{value}`, perhaps `{type}` (tagged, kwargs). "
+        "In `tree` one member of an object at any depth; `{key}` may repeat.",
+    )
+    item: str | None = Field(
+        default=None,
+        description="One item of an array: holes `{value}`, perhaps `{type}` (tree).",
     )
     type_attr: TypeAttrSpec | None = Field(default=None, description="What `{type}` says.")
     key_quote: Literal["bare", "quoted"] = Field(
@@ -169,13 +175,19 @@ class ArgsSpec(Part):
     )
     string: StringSpec | None = Field(
         default=None,
-        description="How strings are written. JSON strings unless given; raw in `tagged`.",
+        description="How strings are written. JSON strings unless given; raw in `tagged` and "
+        "`tree`.",
     )
     literals: LiteralsSpec = Field(default=LiteralsSpec(), description="null, true, false.")
     containers: Literal["json", "python", "recurse"] | None = Field(
         default=None,
         description="How nested objects and arrays are written. Unless given: `json` in json and "
-        "tagged, `python` in kwargs, `recurse` in bare-dict.",
+        "tagged, `python` in kwargs, `recurse` in bare-dict and tree.",
+    )
+    null: Literal["emit", "omit"] = Field(
+        default="emit",
+        description="`omit`: a member that is null is not written, and an item that is null is "
+        "empty (tree).",
     )
     read_python: bool = Field(
         default=False,

@@ -12,6 +12,7 @@ from typing import Literal
 
 CALL_HOLES = frozenset({"name", "name:json", "id", "index", "args"})
 PARAM_HOLES = frozenset({"key", "key:json", "type", "value"})
+ITEM_HOLES = frozenset({"type", "value"})
 BODY_HOLES = frozenset({"name", "name:json", "id", "index", "body"})
 TRIGGER_HOLES = frozenset({"name"})
 ALL_HOLES = CALL_HOLES | PARAM_HOLES | BODY_HOLES
@@ -58,6 +59,11 @@ def parse_call(text: str) -> tuple[Part, ...]:
 def parse_param(text: str) -> tuple[Part, ...]:
     """The parts of the template of one argument."""
     return parse_template(text, PARAM_HOLES)
+
+
+def parse_item(text: str) -> tuple[Part, ...]:
+    """The parts of the template of one array item."""
+    return parse_template(text, ITEM_HOLES)
 
 
 def literal_after(parts: tuple[Part, ...], hole: str) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 import calligram
 from calligram.compiler.compiled import CompiledGrammar
+from calligram.compiler.spec_loader import load_dialect
 from calligram.targets import gbnf, parser
 from tests.engine import Engine
 from tests.laws.tools import tool
@@ -60,13 +61,24 @@ def written(grammar: CompiledGrammar, name: str, arguments: dict[str, Any]) -> s
     return grammar.render([{"name": name, "arguments": arguments}], validate=False)
 
 
+def refused_rows(dialect: str) -> dict[str, tuple[str, dict[str, Any]]]:
+    """The wrong rows that the dialect can write at all: without type marks an item that is a number
+    is a string, and null may not be written."""
+    args = load_dialect(dialect).args
+    unwritten = ["days is null"] if args.null == "omit" else []
+    if args.notation == "tree" and args.type_attr is None:
+        unwritten.append("tags holds a number")
+    return {name: row for name, row in REFUSED.items() if name not in unwritten}
+
+
 @pytest.mark.parametrize("dialect", calligram.dialects())
 def test_the_founding_rows(dialect: str, engine: Engine) -> None:
     grammar = calligram.compile_tools(TOOLS, dialect)
     right = [written(grammar, *call) for call in ACCEPTED]
-    wrong = [written(grammar, *call) for call in REFUSED.values()]
+    rows = refused_rows(dialect)
+    wrong = [written(grammar, *call) for call in rows.values()]
     assert [bool(grammar.check(text)) for text in right] == [True] * len(right)
-    assert [name for name, text in zip(REFUSED, wrong, strict=True) if grammar.check(text)] == []
+    assert [name for name, text in zip(rows, wrong, strict=True) if grammar.check(text)] == []
     said = engine.accepted(gbnf.emit(grammar), right + wrong)
     assert said == [True] * len(right) + [False] * len(wrong)
     reading = parser.compile(grammar)
@@ -79,7 +91,7 @@ def test_the_founding_rows(dialect: str, engine: Engine) -> None:
 @pytest.mark.parametrize("dialect", calligram.dialects())
 def test_broken_rows_are_read_with_a_located_problem(dialect: str) -> None:
     reading = parser.compile(calligram.compile_tools(TOOLS, dialect))
-    for what, (name, arguments) in REFUSED.items():
+    for what, (name, arguments) in refused_rows(dialect).items():
         problems = reading.parse(written(reading.grammar, name, arguments)).problems
         assert problems, what
         assert {p.origin.tool for p in problems} == {name}, what

@@ -22,7 +22,7 @@ def array(lowering: ValueLowering, value: ArrayValue, depth: int) -> Expr | None
         inside = distinct_items(lowering, value, depth, comma)
         return None if inside is None else lowering.bracketed("[", inside, "]")
     if value.steps:
-        inside = items_by_steps(value, lambda v: lowering.value(v, depth), comma, lowering.shared)
+        inside = items_by_steps(value, lambda v: lowering.item(v, depth), comma, lowering.shared)
         return None if inside is None else lowering.bracketed("[", inside, "]")
     found = extent(lowering, value, depth)
     if found is None:

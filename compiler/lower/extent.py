@@ -18,10 +18,10 @@ def extent(
     are fewer than there must be."""
     bounds = lowering.shared.bounds
     high = value.max_items
-    items = None if value.items is None else lowering.value(value.items, depth)
+    items = None if value.items is None else lowering.item(value.items, depth)
     prefix: list[Expr] = []
     for member in value.prefix:
-        expr = lowering.value(member, depth)
+        expr = lowering.item(member, depth)
         if expr is None:
             items = None
             break

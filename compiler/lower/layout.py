@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..spec import ArgsSpec, DialectSpec, JsonSpec, LiteralsSpec
+from ..template import parse_item, parse_param
 from .spelling import StringStyle, styles
 
 JSON_STRING = StringStyle('"', '"', "json")
@@ -96,6 +97,8 @@ def value_layout(
     `closer` ends a tagged value wherever it occurs, so no JSON string in one may hold it.
     """
     avoid = tuple(t.text for t in spec.tokens if t.match == "require")
+    if args.notation == "tree":
+        return _tree_layout(args, avoid)
     containers = args.containers or _CONTAINERS[args.notation]
     whitespace = gaps.most if gaps.flexible else 0
     match containers:
@@ -130,6 +133,30 @@ def value_layout(
                 is_json=False,
                 avoid=avoid,
             )
+
+
+def raw_stops(args: ArgsSpec, avoid: tuple[str, ...]) -> tuple[str, ...]:
+    """What no leaf of a tree holds. Where nothing marks types, leaves are told from elements by
+    what elements begin with."""
+    heads: list[str] = []
+    if args.type_attr is None:
+        first = (parse_param(args.param or "")[:1], parse_item(args.item or "")[:1])
+        heads = [part for parts in first for part in parts if isinstance(part, str)]
+    return tuple(dict.fromkeys((*avoid, *heads)))
+
+
+def _tree_layout(args: ArgsSpec, avoid: tuple[str, ...]) -> Layout:
+    """The layout of a tree's leaves."""
+    return Layout(
+        "tree",
+        strings=(StringStyle("", "", "none"),),
+        keys=(StringStyle("", "", "none"),),
+        comma="",
+        colon="",
+        literals=args.literals,
+        is_json=False,
+        avoid=raw_stops(args, avoid),
+    )
 
 
 Containers = Literal["json", "python", "recurse"]

@@ -26,6 +26,7 @@ from ..template import Hole, Part
 from .keys import solid_text
 from .layout import Gaps, Layout, value_layout
 from .raw import raw_text
+from .read_tree import ReadTree
 from .read_values import ANY_CHAR, ReadValues, decoding
 from .shape import Shape
 from .spelling import DIGIT, spell
@@ -64,7 +65,7 @@ class ReadCalls:
                 parts.append(self.call_literal(self._behind(part, shape, at), shape, at))
             elif part.name == "args":
                 # White space comes before the cut: on nothing but visible text does a call begin.
-                tagged = shape.args.notation == "tagged"
+                tagged = shape.args.notation in ("tagged", "tree")
                 parts += [self.values.gap, CUT] if tagged else [CUT]
                 parts.append(self._arguments(shape, layout))
                 if not tagged:
@@ -166,6 +167,9 @@ class ReadCalls:
             container = Capture(Slot("arguments", "json"), self.values.json_object())
         elif args.notation == "bare-dict":
             container = Capture(Slot("arguments"), self.values.braces(layout))
+        elif args.notation == "tree":
+            slot = Slot("arguments", "tree", args.null == "omit")
+            container = Capture(slot, ReadTree(self, shape).arguments())
         else:
             param = Capture(Slot("member"), self._param(shape, layout))
             between = self.between(args.separator)
@@ -204,7 +208,7 @@ class ReadCalls:
         parts: list[Expr] = []
         for at, part in enumerate(shape.param):
             if isinstance(part, str):
-                parts.append(self._param_literal(shape.param, at))
+                parts.append(self.param_literal(shape.param, at))
             elif part.name == "key":
                 parts.append(self._key_hole(shape, part, at))
             elif part.name == "type":
@@ -215,7 +219,7 @@ class ReadCalls:
                 parts.append(self._raw_value(shape, decode))
         return sequence(*parts)
 
-    def _param_literal(self, parts: tuple[Part, ...], at: int) -> Expr:
+    def param_literal(self, parts: tuple[Part, ...], at: int) -> Expr:
         """A literal of the param template. Next to the value it stays exact: there, white space
         is either the tag's or the value's."""
         text = parts[at]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ..grammar import Expr, Literal, Sequence, Token, sequence
 from ..spec import ArgsSpec, CallIdSpec, CallsSpec, DialectSpec, JsonSpec, SectionSpec, TokenSpec
-from ..template import Hole, Part, literal_after, parse_call, parse_param
+from ..template import Hole, Part, literal_after, parse_call, parse_item, parse_param
 from .spelling import WHITESPACE, StringStyle, raw_fits, styles
 
 
@@ -27,10 +27,11 @@ class Shape:
     args: ArgsSpec
     json: JsonSpec
     param: tuple[Part, ...]
+    item: tuple[Part, ...] = ()
 
     @property
     def value_closer(self) -> str:
-        """The literal behind `{value}` (tagged, kwargs)."""
+        """The literal behind `{value}` (tagged, kwargs, tree)."""
         return literal_after(self.param, "value")
 
     def raw_styles(self) -> tuple[StringStyle, ...]:
@@ -146,6 +147,7 @@ def shapes(spec: DialectSpec) -> tuple[Shape, ...]:
         spec.args,
         spec.json_layout,
         parse_param(spec.args.param or ""),
+        parse_item(spec.args.item or ""),
     )
     out = [own]
     for other in spec.accept:
@@ -164,6 +166,7 @@ def shapes(spec: DialectSpec) -> tuple[Shape, ...]:
                 args,
                 own.json if other.json_layout is None else other.json_layout,
                 parse_param(args.param or ""),
+                parse_item(args.item or ""),
             )
         )
     return tuple(out)
@@ -180,6 +183,10 @@ def string_markers(spec: DialectSpec) -> tuple[Token, ...]:
                 quotes |= {style.open, style.close} & required
                 if style.escape == "none" and style.open in ("", style.close):
                     quotes.add(style.close)
+        if shape.args.notation == "tree":
+            # Distinct items are texts, the marks of elements in them included.
+            literals = [p for p in (*shape.param, *shape.item) if isinstance(p, str)]
+            quotes |= {t for t in required if any(t in p for p in literals)}
     return tuple(Token(t.text, t.match) for t in spec.tokens if t.text in quotes)
 
 

@@ -38,6 +38,7 @@ from .prefill import behind
 from .shape import Shape, markup, shapes, string_markers
 from .shared import Shared
 from .spelling import DIGIT, NONZERO, WHITESPACE, StringStyle, escaped, raw_fits, spell
+from .tree import TreeArguments
 from .trie import trie
 from .values import ValueLowering
 from .writer import not_carryable
@@ -259,7 +260,8 @@ class TurnLowering:
         except CalligramError as error:
             self.shared.problems += error.problems
             return None
-        lowering = ArgumentsLowering(
+        notation = TreeArguments if shape.args.notation == "tree" else ArgumentsLowering
+        lowering = notation(
             self.shared, shape, layout, call.arguments.definitions, call.name, self.spec.tokens
         )
         arguments = lowering.arguments(call.arguments.value)

@@ -185,6 +185,10 @@ class ValueLowering:
                 self._objects[key] = self.shared.rules.define(name, expr)
         return self._objects[key]
 
+    def like(self, layout: Layout, definitions: Mapping[str, Value]) -> ValueLowering:
+        """A lowering in the same notation."""
+        return ValueLowering(self.shared, layout, definitions, self.hint)
+
     def with_one_spelling(self, value: ArrayValue) -> tuple[ValueLowering, ArrayValue]:
         """The array, and what lowers its items so that each has one text.
 
@@ -194,7 +198,7 @@ class ValueLowering:
         found = self._spelled.get(id(value))
         if found is None:
             one = OneSpelling(value, self.definitions, self.layout)
-            lowering = ValueLowering(self.shared, one.layout, one.definitions, self.hint)
+            lowering = self.like(one.layout, one.definitions)
             found = self._spelled[id(value)] = (lowering, one.value)
             # Rules are known by the identity of the definitions and values they are made from.
             self.shared.kept += (lowering.definitions, value)
@@ -208,6 +212,10 @@ class ValueLowering:
             return Sequence(())
         most = self.layout.whitespace
         return self.shared.named(("gap", most), "gap", lambda: Repeat(_WHITESPACE, 0, most))
+
+    def item(self, value: Value, depth: int) -> Expr | None:
+        """An item of an array, all that stands around it included."""
+        return self.value(value, depth)
 
     def punctuation(self, text: str) -> Expr:
         """A separator: as given, or with gaps around its visible part."""

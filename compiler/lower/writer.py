@@ -208,6 +208,10 @@ class Writer:
         most = self.layout.whitespace
         return ("\n" + " " * (self.margin + spaces))[:most]
 
+    def like(self, layout: Layout, definitions: Mapping[str, Value]) -> Writer:
+        """A writer in the same notation."""
+        return Writer(layout, definitions)
+
     def resolve(self, kind: Value | None, value: Any) -> Value | None:
         """The alternative that `value` belongs to, references followed; None if there is none."""
         for _ in range(64):
@@ -226,7 +230,8 @@ class Writer:
         found = self._unique.get(id(kind))
         if found is None:
             one = OneSpelling(kind, self.definitions, self.layout)
-            found = self._unique[id(kind)] = (Writer(one.layout, one.definitions), one.value, kind)
+            writer = self.like(one.layout, one.definitions)
+            found = self._unique[id(kind)] = (writer, one.value, kind)
         return found[0], found[1]
 
     def _item(self, kind: Value | None, index: int) -> Value | None:

@@ -15,6 +15,7 @@ from ...compiler.decode import (
     decode_untyped,
     decode_xml,
 )
+from ...compiler.decode_tree import Branch, Leaf, TreeDecoder, repeated_keys
 from ...compiler.grammar import Slot
 from ...compiler.ir import Call, Key, ObjectValue, UnionValue, Value
 from ...compiler.limits import MAX_NESTING, too_deep
@@ -73,6 +74,7 @@ class Builder:
         self.problems: list[Problem] = []
         self.spans: dict[int, tuple[int, int]] = {}
         self._kinds: dict[str, list[ObjectValue]] = {}
+        self._decoders: dict[tuple[str | None, bool], TreeDecoder] = {}
 
     def event(self, event: int, position: int) -> None:
         """Open (positive) or close (negative) a capture at a byte position."""
@@ -132,15 +134,26 @@ class Builder:
                     self.problems.append(_too_deep(frame.name))
                     arguments = {}
                 self.calls.append({"name": frame.name, "arguments": arguments, "id": frame.id})
+            case "key" if parent is not None and parent.key is not None:
+                closed = self._text_of(frame, end)
+                if closed != parent.key:
+                    self._problem("mismatched-key", f"'{parent.key}' is closed as '{closed}'")
             case "name" | "id" | "key":
                 assert parent is not None
                 text = self._text_of(frame, end)
                 setattr(parent, slot.kind, text)
             case "member":
                 assert parent is not None and frame.key is not None
-                if any(k == frame.key for k, _ in parent.members):
+                if not self._in_tree and any(k == frame.key for k, _ in parent.members):
                     self._problem("duplicate-key", f"the key '{frame.key}' comes twice")
                 parent.members.append((frame.key, frame.value))
+            case "array" if self._in_tree:
+                self._give(parent, Branch("array", tuple((None, item) for item in frame.items)))
+            case "object" if self._in_tree:
+                item = slot.value if isinstance(slot.value, str) else None
+                members = tuple(frame.members)
+                untyped = slot.decode == "untyped"
+                self._give(parent, Branch("untyped" if untyped else "object", members, item))
             case "array":
                 self._give(parent, frame.items)
             case "object":
@@ -151,8 +164,12 @@ class Builder:
                 if slot.decode == "json":
                     self.spans[len(self.calls)] = (frame.start, end)
                     self._give(parent, self._json(frame, end))
+                elif slot.decode == "tree":
+                    self._give(parent, self._tree(frame))
                 else:
                     self._give(parent, dict(frame.members))
+            case "value" if slot.decode in ("raw", "json", "untyped") and self._in_tree:
+                self._give(parent, Leaf(self.slice(frame.start, end), slot.decode))
             case "value":
                 self._give(parent, self._value(frame, end))
 
@@ -162,6 +179,31 @@ class Builder:
             parent.items.append(value)
         else:
             parent.value, parent.has_value = value, True
+
+    @property
+    def _in_tree(self) -> bool:
+        """Are the open arguments elements that are typed as a whole?"""
+        return any(f.slot.kind == "arguments" and f.slot.decode == "tree" for f in self.stack[:3])
+
+    def _tree(self, frame: Frame) -> Any:
+        """The arguments that are written as elements."""
+        root = Branch("object", tuple(frame.members))
+        call = self.call
+        name = call.name if call else None
+        tool = self._tools.get(name or "")
+        if root.depth > MAX_NESTING:
+            self.problems.append(_too_deep(name))
+            return {}
+        omits_null = frame.slot.value is True
+        decoder = self._decoders.get((name, omits_null))
+        if decoder is None:
+            definitions = tool.arguments.definitions if tool else {}
+            decoder = TreeDecoder(definitions, self._args.literals, omits_null=omits_null)
+            self._decoders[name, omits_null] = decoder
+        value = decoder.decode(root, tool.arguments.value if tool else None)
+        for key in repeated_keys(root, value):
+            self._problem("duplicate-key", f"the key '{key}' comes twice")
+        return value
 
     def _text_of(self, frame: Frame, end: int) -> str:
         if frame.slot.decode == "literal":

@@ -17,7 +17,18 @@ from calligram.compiler.origin import Problem
 from calligram.targets import gbnf, mask, parser, regex_fsm
 from calligram.targets.gbnf import repeats
 from tests.engine import Engine
-from tests.laws.tools import BOOK, CHOOSE, LABEL, MEASURE, REGISTER, SEARCH, TOOLS, tool
+from tests.laws.tools import (
+    BOOK,
+    CHOOSE,
+    CHOOSE_DECLARED,
+    LABEL,
+    MEASURE,
+    REGISTER,
+    SEARCH,
+    TOOLS,
+    named_by_keys,
+    tool,
+)
 from tests.sampling import SEED, Sampler, dice, fuzzed, mutations
 
 DRAWN = fuzzed(40)
@@ -233,38 +244,48 @@ def test_they_agree_under_every_option(name: str, engine: Engine) -> None:
     tools, options = OPTIONS[name]
     wrong: list[str] = []
     for dialect in calligram.dialects():
-        grammar = calligram.compile_tools(tools, dialect, **options)
+        if named_by_keys(dialect):
+            given = [CHOOSE_DECLARED if one is CHOOSE else one for one in tools]
+        else:
+            given = tools
+        grammar = calligram.compile_tools(given, dialect, **options)
         texts = drawn(grammar, DRAWN_OF_OPTIONS, "law 1", dialect, name)
         wrong += [f"{dialect}: {line}" for line in violations(grammar, texts, engine)]
     assert not wrong, report(wrong)
 
 
 # What GBNF refuses, the others must agree on.
-REMEMBERING = tool(
-    "remember",
-    {
-        "tags": {"type": "array", "items": {"type": "string"}, "uniqueItems": True, "minItems": 2},
-        "any": {"type": "array", "uniqueItems": True, "maxItems": 3},
-        "counts": {
-            "type": "object",
-            "additionalProperties": {"type": "integer"},
-            "minProperties": 2,
-        },
-        "labels": {
-            "type": "object",
-            "additionalProperties": {"type": ["integer", "string"]},
-            "not": {"additionalProperties": {"type": "integer"}},
-        },
+REMEMBERED: dict[str, Any] = {
+    "tags": {"type": "array", "items": {"type": "string"}, "uniqueItems": True, "minItems": 2},
+    "any": {"type": "array", "uniqueItems": True, "maxItems": 3},
+    "counts": {
+        "type": "object",
+        "additionalProperties": {"type": "integer"},
+        "minProperties": 2,
     },
-    "tags",
-    "counts",
-)
+    "labels": {
+        "type": "object",
+        "additionalProperties": {"type": ["integer", "string"]},
+        "not": {"additionalProperties": {"type": "integer"}},
+    },
+}
+REMEMBERING = tool("remember", REMEMBERED, "tags", "counts")
 
 
 @pytest.mark.fuzz
 @pytest.mark.parametrize("dialect", calligram.dialects())
 def test_what_is_remembered_is_one_language_too(dialect: str) -> None:
-    grammar = calligram.compile_tools([REMEMBERING], dialect)
+    remembering = REMEMBERING
+    if named_by_keys(dialect):
+        # There are no undeclared keys to remember.
+        with pytest.raises(calligram.ToolError) as beyond:
+            calligram.compile_tools([REMEMBERING], dialect)
+        assert {p.origin.pointer for p in beyond.value.problems} == {
+            "/properties/counts/minProperties",
+            "/properties/labels/not",
+        }
+        remembering = tool("remember", {n: REMEMBERED[n] for n in ("tags", "any")}, "tags")
+    grammar = calligram.compile_tools([remembering], dialect)
     with pytest.raises(calligram.TargetError) as refused:
         gbnf.emit(grammar)
     assert refused.value.problems[0].origin.pointer.startswith("/properties/")

@@ -14,7 +14,7 @@ from calligram.compiler.lower import shared
 from calligram.compiler.passes import longest_text
 from calligram.compiler.pipeline import KeyOrder
 from tests.laws.test_law1_one_language import report
-from tests.laws.tools import TOOLS, tool
+from tests.laws.tools import TOOLS, named_by_keys, tool
 from tests.sampling import Sampler, dice, fuzzed
 
 DRAWN = fuzzed(30)
@@ -167,7 +167,9 @@ def test_without_bounds_the_report_says_where_there_is_no_end(dialect: str) -> N
         finite.longest_call
         == calligram.compile_tools([FINITE], dialect, max_calls=1).report.longest_call
     )
-    for schema in ENDLESS.values():
+    for name, schema in ENDLESS.items():
+        if name == "keys" and named_by_keys(dialect):
+            continue  # No undeclared key is written, so there is an end.
         endless = calligram.compile_tools([tool("a", {"x": schema})], dialect, **one).report
         assert endless.longest_call is None
         assert endless.bounds is None

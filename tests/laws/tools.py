@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from calligram.compiler.spec_loader import load_dialect
+
 
 def tool(name: str, properties: dict[str, Any], *required: str, **more: Any) -> dict[str, Any]:
     """An OpenAI tool definition."""
     parameters = {"type": "object", "properties": properties, "required": list(required), **more}
     return {"type": "function", "function": {"name": name, "parameters": parameters}}
+
+
+def named_by_keys(dialect: str) -> bool:
+    """Do elements say their key at both ends, so that only declared keys can be enforced?"""
+    return (load_dialect(dialect).args.param or "").count("{key}") > 1
+
+
+def leaves_null_out(dialect: str) -> bool:
+    """Are members that are null not written?"""
+    return load_dialect(dialect).args.null == "omit"
 
 
 BOOK = tool(
@@ -118,40 +130,38 @@ SEARCH = tool(
     },
 )
 
-CHOOSE = tool(
-    "choose",
-    {
-        "flags": {
-            "type": "object",
-            "properties": {name: {"type": ["boolean", "null"]} for name in "abc"},
-            "not": {
-                "anyOf": [
-                    {
-                        "properties": {name: {"type": "boolean"} for name in pair},
-                        "required": [pair[0]],
-                    }
-                    for pair in ("ab", "bc", "ca")
-                ]
-                * 2
-            },
-        },
-        "labels": {
-            "type": "object",
-            "additionalProperties": {"enum": [1, 2]},
-            "allOf": [{"not": {"patternProperties": {p: False}}} for p in ("x", "y")],
-        },
-        "marks": {
-            "type": "array",
-            "items": {"type": "integer", "minimum": 0, "maximum": 99},
-            "allOf": [
-                {"contains": {"maximum": 9}, "maxContains": 2},
-                {"contains": {"multipleOf": 5}, "minContains": 2},
-            ],
+_CHOICES: dict[str, Any] = {
+    "flags": {
+        "type": "object",
+        "properties": {name: {"type": ["boolean", "null"]} for name in "abc"},
+        "not": {
+            "anyOf": [
+                {
+                    "properties": {name: {"type": "boolean"} for name in pair},
+                    "required": [pair[0]],
+                }
+                for pair in ("ab", "bc", "ca")
+            ]
+            * 2
         },
     },
-    "labels",
-    "marks",
-)
+    "labels": {
+        "type": "object",
+        "additionalProperties": {"enum": [1, 2]},
+        "allOf": [{"not": {"patternProperties": {p: False}}} for p in ("x", "y")],
+    },
+    "marks": {
+        "type": "array",
+        "items": {"type": "integer", "minimum": 0, "maximum": 99},
+        "allOf": [
+            {"contains": {"maximum": 9}, "maxContains": 2},
+            {"contains": {"multipleOf": 5}, "minContains": 2},
+        ],
+    },
+}
+CHOOSE = tool("choose", _CHOICES, "labels", "marks")
 """Conditions on keys and items that some of them meet."""
+CHOOSE_DECLARED = tool("choose", {n: _CHOICES[n] for n in ("flags", "marks")}, "marks")
+"""The same without conditions on undeclared keys."""
 
 TOOLS = [BOOK, ROUTE, MEASURE, REGISTER, LABEL, SEARCH]
