@@ -33,7 +33,7 @@ CASES = sorted(path.stem for path in (GOLDEN / "cases").glob("*.json"))
 MANIFEST = str(GOLDEN / "calligram.toml")
 MOST_SHOWN = 10
 """Differences that a failure shows in full."""
-MOST_BYTES = 2_000_000
+MOST_BYTES = 4_000_000
 
 
 @cache
