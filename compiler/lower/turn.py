@@ -106,8 +106,14 @@ class TurnLowering:
             return EMPTY
         # By id where the vocabulary has it, which need not count it among its own ends; never only
         # so: a host that stops at it does not show it.
-        ends = (TokenSpec(text=t, match="either") for t in tokens)
-        return optional(choice(*(markup(e.text, (e,)) for e in ends)))
+        ends = [TokenSpec(text=t, match="either") for t in tokens]
+        options = []
+        for end in ends:
+            # A text with other tokens in it is written by those.
+            known = (*self.spec.tokens, *ends)
+            parts = [t for t in known if t.text != end.text and t.text in end.text]
+            options.append(markup(end.text, tuple(parts) or (end,)))
+        return optional(choice(*options))
 
     def _before(self, calls: Expr | None) -> Expr:
         """The answer, after a block of reasoning where there may be one."""

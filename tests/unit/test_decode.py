@@ -17,6 +17,7 @@ from calligram.compiler.decode import (
     TooDeep,
     Undecodable,
     decode_json,
+    decode_json_inside,
     decode_python,
     decode_untyped,
     decode_xml,
@@ -200,3 +201,57 @@ def test_untyped_text_that_nests_too_deeply_is_not_passed_off_as_a_string() -> N
         decode_untyped("[" * 500 + "]" * 500, None, {}, ARGS)
     assert decode_untyped("[" * 500, None, {}, ARGS) == "[" * 500
     assert math.isclose(decode_untyped("1.5", None, {}, ARGS), 1.5)
+
+
+PYTHON = ArgsSpec(notation="tagged", read_python=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("{'a': {'b': 1}, 's': 'x'}", {"a": {"b": 1}, "s": "x"}),
+        ("['x', \"it's\", '\"', '\\\\', '\\x41\\n']", ["x", "it's", '"', "\\", "A\n"]),
+        ("[None, True, False, -1.5, 2e3, []]", [None, True, False, -1.5, 2000.0, []]),
+        (" [ 'a' , { } ] ", ["a", {}]),
+        ("['naïve ☃', '\"}', ',']", ["naïve ☃", '"}', ","]),
+    ],
+)
+def test_containers_as_python_prints_them(text: str, value: object) -> None:
+    assert decode_untyped(text, None, {}, PYTHON) == value
+    assert ast.literal_eval(text.strip()) == value
+    assert decode_untyped(text, None, {}, ARGS) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["['a'", "{'a'}", "{1: 2}", "['a' 'b']", "[x]", "[b'a']", "['a',]", "['a\\']", "('a',)", "'a'",
+     "[1_000]", "[Nones]", "[f('a')]", "{'a': 'b', **c}", "[...]"],
+)  # fmt: skip
+def test_no_container_of_json_values_stays_text(text: str) -> None:
+    assert decode_untyped(text, None, {}, PYTHON) == text
+
+
+def test_deep_python_is_too_deep() -> None:
+    with pytest.raises(TooDeep):
+        decode_untyped("[" * 500 + "''" + "]" * 500, None, {}, PYTHON)
+
+
+def test_a_key_twice_is_told_in_python_too() -> None:
+    twice: list[str] = []
+    assert decode_untyped("{'a': 1, 'a': 2}", None, {}, PYTHON, twice) == {"a": 2}
+    assert twice == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("inside", "value"),
+    [("a", "a"), ('say "x"', 'say "x"'), ('\\"', '"'), ("\\'", "'"), ("\\u00e9\\n", "é\n"),
+     ("\\\\\"", '\\"')],
+)  # fmt: skip
+def test_the_inside_of_a_json_string(inside: str, value: str) -> None:
+    assert decode_json_inside(inside) == value
+
+
+@pytest.mark.parametrize("inside", ["\\q", "\\u12", "a\\"])
+def test_no_inside_of_a_json_string(inside: str) -> None:
+    with pytest.raises(Undecodable):
+        decode_json_inside(inside)
