@@ -12,6 +12,7 @@ import calligram
 from calligram.compiler.compiled import CompiledGrammar
 from calligram.compiler.spec_loader import load_spec_text
 from calligram.targets import parser
+from tests.sampling import spread
 
 SCHEMA = {
     "type": "object",
@@ -95,8 +96,11 @@ def test_what_cannot_be_rendered(calls: Any, code: str, pointer: str) -> None:
     assert (problem.code, problem.origin.pointer) == (code, pointer)
 
 
-@pytest.mark.parametrize("dialect", calligram.dialects())
-@pytest.mark.parametrize("depth", [129, 1000, 50_000])
+DEPTHS = [(d, 129) for d in calligram.dialects()]
+DEPTHS += [(d, n) for n in (1000, 50_000) for d in spread(calligram.dialects(), "depths", n)]
+
+
+@pytest.mark.parametrize(("dialect", "depth"), DEPTHS)
 def test_deep_values_are_refused(dialect: str, depth: int) -> None:
     deep: Any = 1
     for _ in range(depth):
