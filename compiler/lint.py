@@ -243,6 +243,8 @@ def _check_openers(loaded: LoadedSpec, shapes: Sequence[Shape]) -> Iterator[Prob
     openers = [s.spec.section.open + _head(s.spec.call) for s in shapes if s.enforced]
     blocks = [("/reasoning/open", spec.reasoning.open if spec.reasoning else "")]
     blocks.append(("/content/open", spec.content.open))
+    for index, form in enumerate(spec.content.alternatives):
+        blocks.append((f"/content/alternatives/{index}/open", form.open))
     for pointer, text in blocks:
         if text and any(opener.startswith(text) for opener in openers):
             message = f"{text!r} is also how a call begins"

@@ -46,11 +46,19 @@ class ReasoningSpec(Part):
     )
 
 
-class ContentSpec(Part):
-    """How plain text is wrapped, and whether it may accompany calls."""
+class ContentForm(Part):
+    """One way to wrap plain text."""
 
     open: str = Field(default="", description="Before plain text.")
     close: str = Field(default="", description="After plain text.")
+
+
+class ContentSpec(ContentForm):
+    """How plain text is wrapped, and whether it may accompany calls."""
+
+    alternatives: tuple[ContentForm, ...] = Field(
+        default=(), description="Other ways to wrap it; all are taken."
+    )
     with_calls: Literal["before", "exclusive", "after", "any"] = Field(
         default="before", description="Where plain text may stand in a turn that also has calls."
     )

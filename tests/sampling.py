@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from random import Random, SystemRandom
-from typing import assert_never
+from typing import TypeVar, assert_never
 
 from calligram.compiler.automaton.liveness import liveness
 from calligram.compiler.automaton.members import MembersPlan
@@ -33,6 +33,7 @@ from calligram.compiler.grammar import (
     Token,
 )
 
+T = TypeVar("T")
 FUZZ = float(os.environ.get("CALLIGRAM_FUZZ", "1"))
 """Multiplies the counts of random tests."""
 SEED = os.environ.get("CALLIGRAM_SEED") or (
@@ -53,6 +54,18 @@ def fuzzed(count: int) -> int:
 def dice(*names: object) -> Random:
     """The source of choices for one purpose, whatever else was drawn before."""
     return Random(f"{SEED}/{names}")
+
+
+def spread(items: Iterable[T], *names: object, most: int = 12) -> list[T]:
+    """At most so many of the items, others for each purpose; all when the suite is told to search.
+
+    For tests that cross the shipped dialects with something else: each pair would take too long.
+    """
+    found = list(items)
+    if "CALLIGRAM_FUZZ" in os.environ or len(found) <= most:
+        return found
+    chosen = set(dice("spread", *names).sample(range(len(found)), most))
+    return [item for at, item in enumerate(found) if at in chosen]
 
 
 class Stuck(Exception):

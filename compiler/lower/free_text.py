@@ -88,7 +88,8 @@ def content_language(
             continue
         pattern = trigger_pattern(spec, trigger, names)
         language = language - Language.pattern(pattern, origin=Origin("/triggers"))
-    if spec.reasoning is not None and not spec.content.open:
+    marked = all(form.open for form in (spec.content, *spec.content.alternatives))
+    if spec.reasoning is not None and not marked:
         # Reading takes the block's opener with any white space in and before it.
         opener = Language.pattern("^" + GAP + spaced(spec.reasoning.open.strip()), origin=Origin())
         language = language - opener

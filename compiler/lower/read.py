@@ -30,7 +30,7 @@ from ..grammar import (
     sequence,
 )
 from ..regular.language import Language
-from ..spec import DialectSpec, ToolKindSpec
+from ..spec import ContentForm, DialectSpec, ToolKindSpec
 from .kinds import body_stops, kind_parts, names_itself
 from .prefill import behind
 from .read_call import CUT, ReadCalls
@@ -93,9 +93,9 @@ class ReadLowering:
         done = choice(*ends, EMPTY)
         free = self._free_text()
         options: list[Expr] = [sections, *ends]
-        content = self.spec.content
-        if content.open or content.close:
-            options.append(self._wrapped(sections, done))
+        for form in (self.spec.content, *self.spec.content.alternatives):
+            if form.open or form.close:
+                options.append(self._wrapped(form, sections, done))
         calls_anywhere = not all(t.at == "message_start" for t in self.spec.triggers)
         if calls_anywhere and any(s.starts_with_name() for s in shapes(self.spec)):
             # Nothing but a name marks a call, so it must begin where a word can.
@@ -121,9 +121,8 @@ class ReadLowering:
         self.rules.define("word-edge", Choice((EMPTY, *step)))
         return Choice(step)
 
-    def _wrapped(self, sections: Expr, done: Expr) -> Expr:
+    def _wrapped(self, content: ContentForm, sections: Expr, done: Expr) -> Expr:
         """Content between the dialect's markers."""
-        content = self.spec.content
         if content.close:
             language = Language.avoiding(self.spec.turn_end.tokens, content.close)
             text: Expr = Regular(spell(language.dfa, "none", ""), 0, None, "text")

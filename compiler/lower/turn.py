@@ -27,7 +27,7 @@ from ..grammar import (
 from ..ir import Bounds, Call, EnumValue, Envelope, StringValue
 from ..origin import Origin, Problem
 from ..regular.language import Language
-from ..spec import DialectSpec, TokenSpec
+from ..spec import ContentForm, DialectSpec, TokenSpec
 from ..template import Hole
 from .arguments import ArgumentsLowering
 from .free_text import content_language
@@ -163,7 +163,8 @@ class TurnLowering:
         where = self.spec.content.with_calls
         options = [alone]
         if where in ("before", "any") and not self._calls_open_the_message():
-            free = not self.spec.content.close and not any(map(self._is_marked, lead_ins))
+            closed = any(form.close for form in self._content_forms())
+            free = not closed and not any(map(self._is_marked, lead_ins))
             # Free content holds the lead-in too. Behind it, it could complete a trigger.
             options.append(sequence(self._content(alone=False), calls if free else led))
         else:
@@ -184,9 +185,15 @@ class TurnLowering:
         triggers = self.spec.triggers
         return bool(triggers) and all(t.at == "message_start" for t in triggers)
 
+    def _content_forms(self) -> tuple[ContentForm, ...]:
+        return (self.spec.content, *self.spec.content.alternatives)
+
     def _content(self, *, alone: bool) -> Expr:
         """Plain text in which no call begins; `alone`: no call follows it either."""
-        content = self.spec.content
+        return choice(*(self._content_in(form, alone=alone) for form in self._content_forms()))
+
+    def _content_in(self, content: ContentForm, *, alone: bool) -> Expr:
+        """Plain text wrapped in one way."""
         names = [c.name for c in self.envelope.calls]
         closer = "" if alone else content.close
         language = content_language(self.spec, names, followed=not alone, closer=closer)

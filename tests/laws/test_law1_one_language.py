@@ -29,7 +29,7 @@ from tests.laws.tools import (
     named_by_keys,
     tool,
 )
-from tests.sampling import SEED, Sampler, dice, fuzzed, mutations
+from tests.sampling import SEED, Sampler, dice, fuzzed, mutations, spread
 
 DRAWN = fuzzed(40)
 DRAWN_OF_OPTIONS = fuzzed(8)
@@ -226,7 +226,7 @@ FLAT = calligram.Bounds(
 @pytest.mark.parametrize("dialect", calligram.dialects())
 def test_tables_agree_with_all_the_others(dialect: str, engine: Engine) -> None:
     wrong: list[str] = []
-    for which in TOOLS:
+    for which in spread(TOOLS, "tables", dialect, most=2):
         grammar = calligram.compile_tools([which], dialect, bounds=FLAT)
         texts = drawn(grammar, DRAWN_OF_TABLES, "tables", dialect, which["function"]["name"])
         wrong += violations(grammar, texts, engine)
@@ -243,7 +243,7 @@ def test_tables_agree_with_all_the_others(dialect: str, engine: Engine) -> None:
 def test_they_agree_under_every_option(name: str, engine: Engine) -> None:
     tools, options = OPTIONS[name]
     wrong: list[str] = []
-    for dialect in calligram.dialects():
+    for dialect in spread(calligram.dialects(), "options", name):
         if named_by_keys(dialect):
             given = [CHOOSE_DECLARED if one is CHOOSE else one for one in tools]
         else:

@@ -15,7 +15,7 @@ from calligram.compiler.passes import longest_text
 from calligram.compiler.pipeline import KeyOrder
 from tests.laws.test_law1_one_language import report
 from tests.laws.tools import TOOLS, named_by_keys, tool
-from tests.sampling import Sampler, dice, fuzzed
+from tests.sampling import Sampler, dice, fuzzed, spread
 
 DRAWN = fuzzed(30)
 MOST_STATES = 40_000
@@ -121,7 +121,7 @@ SMALL_TOOLS: dict[str, list[dict[str, Any]]] = {
 @pytest.mark.parametrize("name", SMALL_TOOLS)
 def test_the_longest_call_is_attained(name: str) -> None:
     wrong = []
-    for dialect in calligram.dialects():
+    for dialect in spread(calligram.dialects(), "longest", name):
         for order in ORDERS:
             grammar = calligram.compile_tools(
                 SMALL_TOOLS[name], dialect, bounds=SMALL, key_order=order

@@ -13,6 +13,7 @@ from calligram.compiler.compiled import CompiledGrammar
 from calligram.compiler.spec_loader import load_spec_text
 from calligram.targets import parser
 from tests.laws.tools import named_by_keys
+from tests.sampling import spread
 
 SCHEMA = {
     "type": "object",
@@ -96,8 +97,11 @@ def test_what_cannot_be_rendered(calls: Any, code: str, pointer: str) -> None:
     assert (problem.code, problem.origin.pointer) == (code, pointer)
 
 
-@pytest.mark.parametrize("dialect", calligram.dialects())
-@pytest.mark.parametrize("depth", [129, 1000, 50_000])
+DEPTHS = [(d, 129) for d in calligram.dialects()]
+DEPTHS += [(d, n) for n in (1000, 50_000) for d in spread(calligram.dialects(), "depths", n)]
+
+
+@pytest.mark.parametrize(("dialect", "depth"), DEPTHS)
 def test_deep_values_are_refused(dialect: str, depth: int) -> None:
     deep: Any = 1
     for _ in range(depth):

@@ -100,6 +100,9 @@ CALL = '<c>f {"a": 1}</c>'
          ["hi", "hi" + CALL, "[hi" + CALL, "[hi]" + CALL + "[hi]", "[<c>]", "[hi][ho]" + CALL]),
         ('content: {open: "[", close: "]", with_calls: exclusive}\n',
          ["[hi]", CALL], ["[hi]" + CALL]),
+        ('content: {open: "[", close: "]", alternatives: [{open: "(", close: ")"}]}\n',
+         ["", "[hi]", "(hi)", "(hi", "[hi]" + CALL, "(hi)" + CALL, CALL],
+         ["hi", "(hi" + CALL, "(hi]" + CALL, "[hi](ho)" + CALL, "(<c>)"]),
     ],
 )  # fmt: skip
 def test_placement_of_content(content: str, accept: list[str], reject: list[str]) -> None:

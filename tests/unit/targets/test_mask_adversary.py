@@ -15,7 +15,7 @@ import calligram
 from calligram.targets import mask, parser
 from tests import real_vocabularies
 from tests.adversary import WANTS, Adversary, written
-from tests.sampling import dice, fuzzed
+from tests.sampling import dice, fuzzed, spread
 
 TOOLS: list[dict[str, Any]] = json.loads(
     Path(__file__, "../../../mcp_style_tools.json").resolve().read_text(encoding="utf-8")
@@ -24,7 +24,7 @@ SMALL = calligram.Bounds(
     string=10, items=2, keys=2, depth=2, recursion=2, digits=4, exponent=1, whitespace=1, calls=2
 )
 DIALECTS = calligram.dialects()
-COMBINATIONS = [(d, v) for d in DIALECTS for v in real_vocabularies.NAMES]
+COMBINATIONS = [(d, v) for d in DIALECTS for v in spread(real_vocabularies.NAMES, d, most=1)]
 
 
 def compiled(tools: list[dict[str, Any]], dialect: str, **options: Any) -> Any:
