@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final, Literal
 
 from ..origin import Origin
@@ -44,9 +44,9 @@ class Elements:
 
     @classmethod
     def of(cls, shape: Shape, avoid: tuple[str, ...]) -> Elements:
-        """The elements of a shape whose notation is a tree."""
+        """The elements of a shape whose notation is a tree; kept, automata of keys and all."""
         after = shape.args.close + literal_after(shape.call, "args")
-        return cls(shape.args, shape.param, shape.item, after, avoid)
+        return _elements(shape.args, shape.param, shape.item, after, avoid)
 
     @property
     def omits_null(self) -> bool:
@@ -142,6 +142,17 @@ class Elements:
         """Is there a token in the templates that values may hold as text?"""
         literals = [p for p in (*self.param, *self.item) if isinstance(p, str)]
         return any(t.match != "require" and any(t.text in p for p in literals) for t in tokens)
+
+
+@lru_cache(maxsize=64)
+def _elements(
+    args: ArgsSpec,
+    param: tuple[Part, ...],
+    item: tuple[Part, ...],
+    after: str,
+    avoid: tuple[str, ...],
+) -> Elements:
+    return Elements(args, param, item, after, avoid)
 
 
 def _slot(hole: Hole) -> str:

@@ -70,24 +70,33 @@ class ReadTree:
         return self._values.once(key, "item", lambda: self._element(self._elements.item, depth))
 
     def _element(self, parts: tuple[Part, ...], depth: int) -> Expr:
-        """An element with each type mark that there is."""
+        """An element with each type mark that there is; what stands before the mark is shared."""
+        groups = self._elements.groups
         if Hole("type") in parts:
-            groups = self._elements.groups
+            at = parts.index(Hole("type"))
         else:
-            groups = ((None, frozenset().union(*(g for _, g in self._elements.groups))),)
+            groups = ((None, frozenset(t for _, types in groups for t in types)),)
+            at = parts.index(Hole("value"))
+        closer = literal_after(parts, "value")
         options: list[Expr] = []
         for attribute, types in groups:
-            value = self._value(types, literal_after(parts, "value"), depth)
-            filled: list[Expr] = []
-            for at, part in enumerate(parts):
-                if isinstance(part, str):
-                    filled.append(self._calls.param_literal(parts, at))
-                elif part.name == "key":
-                    filled.append(self._key(part))
-                else:
-                    filled.append(Literal(attribute or "") if part.name == "type" else value)
-            options.append(sequence(*filled))
-        return choice(*options)
+            value = self._value(types, closer, depth)
+            options.append(self._filled(parts, range(at, len(parts)), attribute, value))
+        return sequence(self._filled(parts, range(at), None, EMPTY), choice(*options))
+
+    def _filled(
+        self, parts: tuple[Part, ...], places: range, attribute: str | None, value: Expr
+    ) -> Expr:
+        filled: list[Expr] = []
+        for at in places:
+            part = parts[at]
+            if isinstance(part, str):
+                filled.append(self._calls.param_literal(parts, at))
+            elif part.name == "key":
+                filled.append(self._key(part))
+            else:
+                filled.append(Literal(attribute or "") if part.name == "type" else value)
+        return sequence(*filled)
 
     def _key(self, hole: Hole) -> Expr:
         if hole.form == "json":

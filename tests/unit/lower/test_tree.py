@@ -242,6 +242,55 @@ TOKENS = (
 )
 
 
+def test_markers_in_elements_are_the_tokens_that_they_are() -> None:
+    marker = "tokens: [{text: '@:', match: require}]\n"
+    args = "notation: tree, param: '@:<{key}>{value}@:</{key}>', item: '@:<li>{value}@:</li>'"
+    tokened = spec(
+        f"id: tokened\n{marker}call: '@:[call {{name}}]{{args}}@:[/call]'\nargs: {{{args}}}\n"
+        "triggers: [{text: '@:[call '}]\n"
+    )
+    tokens = [*(bytes([b]) for b in range(256)), b"@:", b"</", b"@:<"]
+    vocabulary = calligram.Vocabulary(tokens, special_ids=[256], eos_ids=[])
+    item = arguments(k={"type": "string"})
+    schema = arguments(
+        l={"type": "array", "items": item, "minItems": 1},
+        u={"type": "array", "items": {"type": ["string", "array"]}, "uniqueItems": True},
+    )
+    made = grammar(tokened, schema)
+    automaton = mask.compile(made, vocabulary)
+    value = {"l": [{"k": "x@"}], "u": ["a", ["b"], "c"]}
+    text = made.render([{"name": "f", "arguments": value}])
+    assert parser.compile(made).parse(text).calls[0]["arguments"] == value
+    matcher = automaton.matcher()
+    for part in text.split("@:")[1:]:
+        assert not matcher.fork().accept_token(tokens.index(b"@:<")), part
+        spelled = matcher.fork()
+        assert not (spelled.accept_token(ord("@")) and spelled.accept_token(ord(":"))), part
+        assert matcher.accept_token(256), part
+        for byte in part.encode():
+            assert matcher.accept_token(byte), part
+    assert matcher.is_completed()
+    with pytest.raises(calligram.RenderError):
+        made.render([{"name": "f", "arguments": {**value, "u": [["b"], ["b"]]}}])
+
+
+@BOTH
+def test_schemas_may_nest_deep(dialect: DialectSpec) -> None:
+    nested: dict[str, Any] = {"type": "integer"}
+    value: Any = 1
+    for level in range(100):
+        if level % 2:
+            nested, value = {"type": "array", "items": nested, "minItems": 1}, [value]
+        else:
+            nested, value = arguments(k=nested), {"k": value}
+    made = grammar(dialect, arguments(a=nested))
+    assert back(made, {"a": value}) == {"a": value}
+    deeper = nested
+    for _ in range(140):
+        deeper = arguments(k=deeper)
+    assert grammar(dialect, arguments(a=deeper)).report.longest_call is not None
+
+
 @BOTH
 def test_masks_and_tables_take_what_check_takes(dialect: DialectSpec) -> None:
     small = calligram.Bounds(string=3, items=2, keys=2, depth=1, recursion=1, digits=2, exponent=1)
