@@ -8,6 +8,7 @@ every configuration is walked from with its counts as twins, and those that are 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..grammar import Grammar
+from ..grammar import Grammar, Regular
 from ..passes.shorten_counts import Loop
 from .byte_dfa import ByteDfa, Ints, living
 from .cells import END, REGULAR, REPEAT, Head
 from .core import Core
-from .determinise import Moves, Span, TooManyStates, apart, core_of, largest, moves_of
+from .determinise import Moves, Share, Span, TooManyStates, apart, core_of, largest, moves_of
 
 Counts = tuple[tuple[int, bool, int], ...]
 """Counts around a place, the outermost first: loop, whether it was entered, counts left."""
@@ -45,6 +46,7 @@ class CountedDfa:
         places: int32[states]: what a state is but for its counts.
         left: int32[states, loops]: how many more are left, -1 where a state is not inside.
         nests: for each place the loops around it, the outermost first.
+        core, configurations: what the states are.
     """
 
     dfa: ByteDfa
@@ -52,6 +54,20 @@ class CountedDfa:
     places: Ints
     left: Ints
     nests: list[tuple[int, ...]]
+    core: Core
+    configurations: list[tuple[int, ...]]
+
+    def share(self, sizes: NDArray[np.int64]) -> Share | None:
+        """The part of the grammar that most states are inside of, if each stands for so many."""
+        return largest(self.core, self.configurations, sizes.tolist())
+
+    def digest(self, loops: Sequence[Loop]) -> str:
+        """SHA-256 of the automaton and how far it counts."""
+        found = hashlib.sha256(repr((self.dfa.digest, self.nests)).encode())
+        for numbers in (self.entered, self.places, self.left):
+            found.update(numbers.astype("<i8").tobytes())
+        found.update(repr([(loop.most, loop.kept) for loop in loops]).encode())
+        return found.hexdigest()
 
 
 def counted(
@@ -110,17 +126,21 @@ def _trimmed(
         return None
     number = np.full(len(kept) + 1, -1, dtype=np.int32)
     number[:-1][kept] = np.arange(int(kept.sum()), dtype=np.int32)
-    found = [labels.of(configurations[at]) for at in np.flatnonzero(kept).tolist()]
+    alive = [configurations[at] for at in np.flatnonzero(kept).tolist()]
+    found = [labels.of(cells) for cells in alive]
     left = np.full((len(found), labels.loops), -1, dtype=np.int32)
     for at, (_, counts) in enumerate(found):
         for loop, _, more in counts:
             left[at, loop] = more
+    used, places = np.unique([place for place, _ in found], return_inverse=True)
     return CountedDfa(
         ByteDfa(number[table[kept]], moves.columns, moves.accepting[kept]),
         arrivals[moves.table[kept], 1],
-        np.array([place for place, _ in found], dtype=np.int32),
+        places.ravel().astype(np.int32),
         left,
-        labels.nests,
+        [labels.nests[place] for place in used.tolist()],
+        labels.core,
+        alive,
     )
 
 
@@ -129,13 +149,15 @@ class _Labels:
 
     def __init__(self, core: Core, loops: Sequence[Loop]) -> None:
         self.loops = len(loops)
-        self._core = core
-        self._loop_of: dict[int, tuple[int, bool]] = {}
-        self._twin_of: dict[int, int] = {}
+        self.core = core
+        # By what heads begin with: what is counted may itself be repeated, which is another count.
+        self._loop_of: dict[tuple[Any, ...], tuple[int, bool]] = {}
+        self._twin_of: dict[tuple[Any, ...], int] = {}
         for at, loop in enumerate(loops):
             own, twin = core.index(loop.node), core.index(loop.twin)
-            self._loop_of[own], self._loop_of[twin] = (at, True), (at, False)
-            self._twin_of[own] = twin
+            kind = REGULAR if isinstance(loop.node, Regular) else REPEAT
+            self._loop_of[kind, own], self._loop_of[kind, twin] = (at, True), (at, False)
+            self._twin_of[kind, own] = twin
         self._twins: dict[int, int] = {END: END}
         self._cells: dict[int, tuple[int, Counts]] = {END: (0, ())}
         self._bare: dict[tuple[Any, int], int] = {}
@@ -146,14 +168,15 @@ class _Labels:
         """The same continuation with its counts as twins."""
         way = []
         while cell not in self._twins:
-            head, tail = self._core.parts(cell)
+            head, tail = self.core.parts(cell)
             way.append((cell, head))
             cell = tail
         made = self._twins[cell]
         for cell, head in reversed(way):
-            if head[0] in (REGULAR, REPEAT) and head[1] in self._twin_of:
-                head = (head[0], self._twin_of[head[1]], *head[2:])
-            made = self._twins[cell] = self._core.cell(head, made)
+            twin = self._twin_of.get(head[:2])
+            if twin is not None:
+                head = (head[0], twin, *head[2:])
+            made = self._twins[cell] = self.core.cell(head, made)
         return made
 
     def of(self, cells: tuple[int, ...]) -> tuple[int, Counts]:
@@ -186,7 +209,7 @@ class _Labels:
     def _cell(self, cell: int) -> tuple[int, Counts]:
         way = []
         while cell not in self._cells:
-            head, tail = self._core.parts(cell)
+            head, tail = self.core.parts(cell)
             way.append((cell, head))
             cell = tail
         bare, counts = self._cells[cell]
@@ -200,7 +223,7 @@ class _Labels:
 
     def _head(self, head: Head) -> tuple[Head, tuple[int, bool, int] | None]:
         """A head without its count, if that is a loop's."""
-        found = self._loop_of.get(head[1]) if head[0] in (REGULAR, REPEAT) else None
+        found = self._loop_of.get(head[:2])
         if found is None:
             return head, None
         loop, new = found

@@ -7,8 +7,9 @@ the stated limit is reached, and the part of the grammar that took most states i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -146,14 +147,22 @@ def moves_of(rows: list[list[Span]], accepting: list[bool]) -> Moves:
     )
 
 
-def largest(core: Core, configurations: list[tuple[int, ...]]) -> Share | None:
-    """The part of the grammar that most configurations are inside of, the first in a tie."""
+def largest(
+    core: Core,
+    configurations: Iterable[tuple[int, ...]],
+    sizes: Iterable[int] | None = None,
+) -> Share | None:
+    """The part of the grammar that most configurations are inside of, the first in a tie.
+
+    Args:
+        sizes: for how many each of them stands; for one, if not given.
+    """
     counts: dict[Place, int] = {}
     places: dict[int, Place | None] = {0: None}
-    for cells in configurations:
+    for cells, size in zip(configurations, repeat(1) if sizes is None else sizes, strict=False):
         for place in {_place(core, cell, places) for cell in cells}:
             if place is not None:
-                counts[place] = counts.get(place, 0) + 1
+                counts[place] = counts.get(place, 0) + size
     if not counts:
         return None
     index, key = max(counts, key=lambda place: counts[place])

@@ -7,14 +7,15 @@ beyond, if no token from there gets so far that it makes a difference how many w
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...compiler.automaton.byte_dfa import groups
 from ...compiler.automaton.counted import CountedDfa
+from ...compiler.automaton.determinise import Share
 from ...compiler.passes.shorten_counts import Loop
 from ...compiler.vocabulary.vocabulary import Vocabulary
 from .build import with_ends, without_unused
@@ -26,16 +27,20 @@ from .states import DEAD, ENDED
 
 Wide = NDArray[np.int64]
 
-MAX_CELLS = 2**28
+MAX_CELLS: Final = 2**28
 """Rows times classes while rows are compared."""
+
+_SLOTS: Final = 2**20
+_SPREAD: Final = 0x1E3779B97F4A7C15
+"""An odd number whose multiples are spread evenly."""
 
 
 class TooManyBytes(Exception):
-    """The table would take more than it may: `states` of it, in `rows` of `classes`."""
+    """The table would take more than it may; `share` is the part of the grammar that takes most."""
 
-    def __init__(self, states: int, rows: int, classes: int) -> None:
-        super().__init__(states, rows, classes)
-        self.states, self.rows, self.classes = states, rows, classes
+    def __init__(self, states: int, share: Share | None) -> None:
+        super().__init__(states, share)
+        self.states, self.share = states, share
 
 
 def counted_table(
@@ -43,7 +48,7 @@ def counted_table(
     loops: Sequence[Loop],
     classes: Classes,
     vocabulary: Vocabulary,
-    header: Mapping[str, Any],
+    header: Callable[[str, int], Mapping[str, Any]],
     max_bytes: int,
 ) -> CountedTable:
     """The table of classes whose maps are those of `CountedMaps`.
@@ -54,16 +59,24 @@ def counted_table(
     """
     places = Places(dfa, loops, classes.passed)
     if places.states * (3 + 2 * places.depth) > max_bytes:
-        raise TooManyBytes(places.states, len(dfa.dfa), len(classes.maps))
-    places.check(classes.maps)
+        raise too_many_bytes(dfa, places)
+    maps = [(states, places.target(targets)) for states, targets in classes.maps]
+    places.check(maps)
+    # What is left of the maps takes much room.
+    classes = Classes(classes.of_token, maps, [])
     return _Rows(dfa, loops, places).table(classes, vocabulary, header, max_bytes)
+
+
+def too_many_bytes(dfa: CountedDfa, places: Places) -> TooManyBytes:
+    """What is raised if these states take more room than they may."""
+    return TooManyBytes(places.states, dfa.share(places.sizes()))
 
 
 class _Rows:
     """A row of moves for each state of the automaton, behind those of DEAD and ENDED."""
 
     def __init__(self, dfa: CountedDfa, loops: Sequence[Loop], places: Places) -> None:
-        self.dfa, self.places = dfa, places
+        self.dfa, self.loops, self.places = dfa, loops, places
         self.taken = np.array([loop.taken for loop in loops])
         # A target is known by its state and, as bits, which of its counts were entered.
         self.bits = 1 << places.depth
@@ -95,53 +108,47 @@ class _Rows:
         self.kinds = len(kinds)
         nothing = int(self.worth_of[0])
         # Moves by what they are: a number, and what counts that go on are worth.
-        self.moves = {
-            DEAD * len(self.worths) + nothing: DEAD,
-            ENDED * len(self.worths) + nothing: ENDED,
-        }
+        ends = [end * len(self.worths) + nothing for end in (DEAD, ENDED)]
+        self.moves = _Numbers(np.array(ends, dtype=np.int64))
 
     def table(
         self,
         classes: Classes,
         vocabulary: Vocabulary,
-        header: Mapping[str, Any],
+        header: Callable[[str, int], Mapping[str, Any]],
         max_bytes: int,
     ) -> CountedTable:
         of_token, ends, count = with_ends(classes, vocabulary)
         shape = len(self.shape_of), count
         if shape[0] * count > MAX_CELLS:
-            raise TooManyBytes(self.places.states, *shape)
-        table = np.zeros((count, shape[0]), dtype=np.int32)
+            raise too_many_bytes(self.dfa, self.places)
+        table = np.zeros(shape, dtype=np.int32)
         for at, (states, targets) in enumerate(classes.maps, 1):
-            table[at, states + FIRST_ROW] = self._moves(states, targets)
-        table = np.ascontiguousarray(table.T)
+            table[states + FIRST_ROW, at] = self._moves(states, targets)
         accepting = np.concatenate([[False, True], self.dfa.dfa.accepting])
         for base, at in ends.items():
             table[:, at] = table[:, base]
             table[accepting, at] = ENDED
         table, of_token = without_unused(table, of_token)
         # Rows in the order of the first state that has them; none is like those of DEAD and ENDED.
-        first, same = _first(np.column_stack([table, accepting]))
+        first, same = _alike(table, accepting)
         boxes = self._boxes(same)
-        keys = np.array(list(self.moves), dtype=np.int64)
+        keys = self.moves.keys
         moves = Moves(keys // len(self.worths), self.worths[keys % len(self.worths)])
+        own = header(self.dfa.digest(self.loops), self.places.states)
         found = CountedTable(
-            vocabulary, table[first], of_token, moves, boxes, accepting[first], header
+            vocabulary, table[first], of_token, moves, boxes, accepting[first], own
         )
         if found.nbytes > max_bytes:
-            raise TooManyBytes(self.places.states, len(first), table.shape[1])
+            raise too_many_bytes(self.dfa, self.places)
         return found
 
-    def _moves(self, states: NDArray[np.int32], targets: Wide) -> Wide:
+    def _moves(self, states: NDArray[np.int32], target: Wide) -> Wide:
         rows = states + FIRST_ROW
-        target = self.places.target(targets)
         worth = self.worth_of[1 + self.shape_of[rows] * self.kinds + self.kind_of[target]]
         # A move from the most counts is that from more of them, too.
         offset = self.number[target] - (self.worths[worth] * self.counts[rows]).sum(axis=1)
-        keys, at = np.unique(offset * len(self.worths) + worth, return_inverse=True)
-        known = self.moves
-        numbers = [known.setdefault(key, len(known)) for key in keys.tolist()]
-        return np.array(numbers, dtype=np.int64)[at.ravel()]
+        return self.moves.of(offset * len(self.worths) + worth)
 
     def _boxes(self, row_of: Wide) -> Boxes:
         places, dfa = self.places, self.dfa
@@ -162,12 +169,44 @@ def _unique(rows: NDArray[Any]) -> tuple[NDArray[Any], Wide]:
     return rows[first], same
 
 
-def _first(rows: NDArray[Any]) -> tuple[Wide, Wide]:
-    """Where each row is first, ascending, and the number of each row in this order."""
-    same, first = groups(rows)
-    order = np.argsort(first)
-    number = np.empty(len(order), dtype=np.int64)
-    number[order] = np.arange(len(order))
-    return first[order], number[same]
+def _alike(table: NDArray[np.int32], flags: NDArray[np.bool_]) -> tuple[Wide, Wide]:
+    """Rows in the order in which each is first, and the number of each row in this order."""
+    numbers: dict[tuple[bytes, bool], int] = {}
+    first: list[int] = []
+    same = []
+    for at, (row, flag) in enumerate(zip(table, flags.tolist(), strict=True)):
+        number = numbers.setdefault((row.tobytes(), flag), len(first))
+        if number == len(first):
+            first.append(at)
+        same.append(number)
+    return np.array(first, dtype=np.int64), np.array(same, dtype=np.int64)
 
 
+class _Numbers:
+    """Keys by number, in the order in which they are met; many are looked up at once.
+
+    Most of them are where their hash says. Others are looked up one by one.
+    """
+
+    def __init__(self, keys: Wide) -> None:
+        self._known: dict[int, int] = {}
+        self._keys = np.full(_SLOTS, -(2**62), dtype=np.int64)
+        self._numbers = np.zeros(_SLOTS, dtype=np.int64)
+        self.of(keys)
+
+    @property
+    def keys(self) -> Wide:
+        """int64[n]: the keys that were met."""
+        return np.array(list(self._known), dtype=np.int64)
+
+    def of(self, keys: Wide) -> Wide:
+        """The number of each key."""
+        slots = (keys * _SPREAD >> 20) % _SLOTS
+        found = self._numbers[slots]
+        other = np.flatnonzero(self._keys[slots] != keys)
+        if len(other):
+            known = self._known
+            numbers = [known.setdefault(key, len(known)) for key in keys[other].tolist()]
+            found[other] = numbers
+            self._keys[slots[other]], self._numbers[slots[other]] = keys[other], numbers
+        return found

@@ -79,6 +79,13 @@ class Places:
             found |= np.where(loop >= 0, entered >> np.maximum(loop, 0) & 1, 0) << position
         return found
 
+    def sizes(self) -> Wide:
+        """How many states of the table each state of the automaton stands for."""
+        places = self._dfa.places
+        more = np.where(self.left == self.top[places], (self.high - self.top)[places], 0)
+        found: Wide = (1 + more).prod(axis=1)
+        return found
+
     def _grids(self) -> list[NDArray[np.int64]]:
         shapes = self.top - self.low + 1
         worth = _strides(shapes)
@@ -125,6 +132,9 @@ class Places:
     def check(self, maps: Sequence[Map]) -> None:
         """Is there a state for whatever is left of each count, wherever a token leads?
 
+        Args:
+            maps: those of tokens, with targets as `target` has them.
+
         Raises:
             TooShort: there is none.
         """
@@ -137,7 +147,9 @@ class Places:
         pattern_of = pattern_of.ravel()
         seen = np.zeros((len(patterns), len(places) << self.depth), dtype=bool)
         for states, targets in maps:
-            seen[pattern_of[states], self.target(targets)] = True
+            seen[pattern_of[states], targets] = True
+        # The counts that the text starts in were entered, wherever it came from.
+        seen[:, (1 << len(self.nests[places[0]])) - 1] = True
         which, target = np.nonzero(seen)
         at = target >> self.depth
         place = places[at]
