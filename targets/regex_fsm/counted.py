@@ -24,7 +24,7 @@ from .counted_table import CountedTable
 from .states import START
 from .table import TokenTable
 
-WRITTEN_OUT: Final = 30_000
+WRITTEN_OUT: Final = 20_000
 """States before minimising up to which each has a row of its own. With more, counts are shortened
 if that is possible."""
 
