@@ -82,7 +82,7 @@ def counted(
     """
     core = core_of(grammar, specials)
     labels = _Labels(core, loops)
-    start = (labels.twin(core.continuation(grammar.start)),)
+    start: tuple[int, ...] = (labels.twin(core.continuation(grammar.start)),)
     numbers = {start: 0}
     queue = [start]
     # Configurations that are led to, as what they are with twins, and what they entered.

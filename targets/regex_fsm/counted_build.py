@@ -20,7 +20,6 @@ from ...compiler.passes.shorten_counts import Loop
 from ...compiler.vocabulary.vocabulary import Vocabulary
 from .build import with_ends, without_unused
 from .classes import Classes
-
 from .counted_places import Places
 from .counted_table import FIRST_ROW, Boxes, CountedTable, Moves
 from .states import DEAD, ENDED
@@ -197,12 +196,12 @@ class _Numbers:
     @property
     def keys(self) -> Wide:
         """int64[n]: the keys that were met."""
-        return np.array(list(self._known), dtype=np.int64)
+        return np.fromiter(self._known, dtype=np.int64, count=len(self._known))
 
     def of(self, keys: Wide) -> Wide:
         """The number of each key."""
         slots = (keys * _SPREAD >> 20) % _SLOTS
-        found = self._numbers[slots]
+        found: Wide = self._numbers[slots]
         other = np.flatnonzero(self._keys[slots] != keys)
         if len(other):
             known = self._known

@@ -26,7 +26,8 @@ MEMBERS: Final = (
 MAX_CELLS: Final = 2**31
 """Rows times classes, or states times counts, of a file that is read."""
 
-MAX_DEPTH: Final = 62
+_MOST_COUNTS: Final = 31
+"""Counts around one place; there are no more in a table."""
 
 
 class Unfit(Exception):
@@ -64,7 +65,7 @@ def unpacked(arrays: Arrays, vocabulary: Vocabulary, header: Mapping[str, Any]) 
     count = len(offsets)
     _expect(count > ENDED and len(native["worths"]) % count == 0, "moves")
     depth = len(native["worths"]) // count
-    _expect(0 < depth <= MAX_DEPTH and len(native["low"]) % depth == 0, "depth")
+    _expect(0 < depth <= _MOST_COUNTS and len(native["low"]) % depth == 0, "depth")
     low, top, high = (native[name].reshape(-1, depth) for name in ("low", "top", "high"))
     _expect(low.shape == top.shape == high.shape and len(low) > 0, "places")
     _expect(bool((low >= 0).all() and (low <= top).all() and (top <= high).all()), "places")
@@ -95,13 +96,13 @@ def unpacked(arrays: Arrays, vocabulary: Vocabulary, header: Mapping[str, Any]) 
     return CountedTable(vocabulary, table, classes, moves, boxes, accepting, header)
 
 
-def _lead_to_states(
-    table: NDArray[Any], moves: Moves, boxes: Boxes, states: int
-) -> bool:
+def _lead_to_states(table: NDArray[Any], moves: Moves, boxes: Boxes, states: int) -> bool:
     """Does every move lead to a state, however much is left of the counts where it is made?"""
     used = [np.unique(row) for row in table]
     for place, grid in boxes.grids():
-        low, top, high = (part[place].astype(np.int64) for part in (boxes.low, boxes.top, boxes.high))
+        low, top, high = (
+            part[place].astype(np.int64) for part in (boxes.low, boxes.top, boxes.high)
+        )
         cells = np.argwhere(grid != DEAD)
         least = cells + low
         # The last row of a count is that of all beyond.

@@ -103,8 +103,8 @@ class Places:
         """For each place and count: is the row of the most left that of any more?"""
         places = self._dfa.places
         around = self.nest_of
-        few = (around[places] >= 0) & (self.left < margins[around[places]])
-        near = few.any(axis=1)
+        few: Flags = (around[places] >= 0) & (self.left < margins[around[places]])
+        near = few.sum(axis=1) > 0
         reached = np.zeros((len(places), len(margins)), dtype=bool)
         short: set[int] = set()
         for states, targets in passed:
@@ -121,12 +121,12 @@ class Places:
                 reached[states[there][~new], loop[~new]] = True
         if short:
             raise TooShort(short)
-        loop = around[places]
-        wrong = np.take_along_axis(reached, np.maximum(loop, 0), axis=1) & (loop >= 0)
+        loops = around[places]
+        wrong = np.take_along_axis(reached, np.maximum(loops, 0), axis=1) & (loops >= 0)
         wrong &= self.left == self.top[places]
-        found = around >= 0
-        at, position = np.nonzero(wrong)
-        found[places[at], position] = False
+        found: Flags = around >= 0
+        at_top, positions = np.nonzero(wrong)
+        found[places[at_top], positions] = False
         return found
 
     def check(self, maps: Sequence[Map]) -> None:

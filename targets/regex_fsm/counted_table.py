@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -50,7 +49,7 @@ class Moves:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Boxes:
-    """States place by place, those of one place by what is left of its counts, the last the fastest.
+    """States place by place, those of one place by what is left of its counts, the last fastest.
 
     Attributes:
         low, top, high: int32[places, D], all 0 where there is no count: the least and the most that
@@ -67,7 +66,8 @@ class Boxes:
 
     def sizes(self) -> NDArray[np.int64]:
         """The states of each place."""
-        return np.prod(self.high.astype(np.int64) - self.low + 1, axis=1)
+        found: NDArray[np.int64] = np.prod(self.high.astype(np.int64) - self.low + 1, axis=1)
+        return found
 
     def grids(self) -> Iterator[tuple[int, NDArray[np.int32]]]:
         """Each place, and its rows by counts."""
@@ -108,7 +108,8 @@ class CountedTable(TokenTable):
             accepts[self.row_of],
             header,
         )
-        for array in (self.row_of, self.left, moves.offsets, moves.worths, *_arrays(boxes)):
+        own = (self.row_of, self.left, moves.offsets, moves.worths, accepts)
+        for array in (*own, *_arrays(boxes)):
             array.flags.writeable = False
         self._rows_of, self._left = self.row_of.data, self.left.data
         self._moves: list[tuple[int, tuple[tuple[int, int], ...]]] = [

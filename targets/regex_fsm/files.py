@@ -156,9 +156,9 @@ class _Broken(Exception):
 
 _FAULTS: Final = (
     _Broken, counted_files.Unfit, ValueError, KeyError, TypeError, EOFError, OSError,
-    zipfile.BadZipFile,
+    RuntimeError, zipfile.BadZipFile,
 )  # fmt: skip
-"""What reading a file of any content may raise."""
+"""What reading a file of any content may raise; RuntimeError where it seems to be encrypted."""
 
 
 def _opened(data: bytes, origin: Origin) -> tuple[dict[str, Any], dict[str, bytes]]:

@@ -135,7 +135,7 @@ class TokenTable:
 
     def may_end(self, state: int) -> bool:
         """May the text end here?"""
-        return self._accepting[state]
+        return bool(self._accepting[state])
 
     def allowed_tokens(self, state: int) -> list[int]:
         """The tokens that may come next, ascending; end tokens where the text may end."""

@@ -35,8 +35,10 @@ from calligram.targets.regex_fsm.regular import regular
 from tests.unit.targets.test_fsm_table import bits, vocabularies
 
 A, B = ord("a"), ord("b")
-PIECES = [b'"', b'", "', b'", "a', b'"]', b"aa", b"aaa", b"ab", b"0, 0", b", ", b'{"k": "', b'"}, {"',
-          b"\xc3", b"\xa9a", b"\\u00", b"aaaaaaaaaaaa", b"]}]", b"0, 0, 0, 0, 0, 0, 0, 0"]  # fmt: skip
+PIECES = [
+    b'"', b'", "', b'", "a', b'"]', b"aa", b"aaa", b"ab", b"0, 0", b", ", b'{"k": "', b'"}, {"',
+    b"\xc3", b"\xa9a", b"\\u00", b"aaaaaaaaaaaa", b"]}]", b"0, 0, 0, 0, 0, 0, 0, 0",
+]  # fmt: skip
 TOKENS = [*(bytes([b]) for b in range(256)), *PIECES, b"</s>"]
 JSON = Vocabulary(TOKENS, eos_ids=[len(TOKENS) - 1])
 
