@@ -19,6 +19,7 @@ import sys
 import time
 import timeit
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TextIO
 
@@ -93,7 +94,7 @@ def walk(table: regex_fsm.TokenTable, rng: random.Random) -> list[int]:
     state, way = table.start, list[int]()
     while len(way) < LONGEST:
         # Most tokens of a string lead to the same place: draw the place, then the token.
-        behind = table.next[state]
+        behind = table.row(state)
         after = rng.choice(np.unique(behind[behind > regex_fsm.ENDED]).tolist() or [0])
         if not after:
             break
@@ -160,8 +161,8 @@ def digest(rows: Any) -> str:
 
 def steps(table: regex_fsm.TokenTable) -> dict[str, float]:
     """Microseconds of one step in states that were seen before, and of plain copies of the same."""
-    size = len(table)
-    seen = [state for state in range(2, size) if table.next[state].any()][:512] or [table.start]
+    live = (state for state in range(2, len(table)) if table.row(state).any())
+    seen = list(islice(live, 512)) or [table.start]
     rows = np.zeros((BATCH, table.words), dtype=np.int32)
     many = np.array([seen[at % len(seen)] for at in range(BATCH)])
     table.fill_bitmask_batch(many, rows)

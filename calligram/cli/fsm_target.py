@@ -74,7 +74,7 @@ def _table(
         return
     for cut in made.header["cuts"]:
         _tell(cut["tool"], cut["pointer"], cut["depth"])
-    states, classes = made.next.shape
+    states, classes = len(made), made.next.shape[1]
     size = f"{made.nbytes / 2**20:,.1f} MiB"
     tokens = len(vocabulary)
     write_out(f"{states:,} states, {classes:,} classes of {tokens:,} tokens, {size}\n")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +82,7 @@ class ByteDfa:
 
 def minimal(moves: Moves) -> ByteDfa:
     """The minimal automaton of the same language."""
-    kept = _alive(moves)
+    kept = living(moves)
     if not kept[0]:
         return ByteDfa(np.zeros((1, 0), np.int32), (), np.zeros(1, dtype=bool))
     number = np.full(len(kept) + 1, -1, dtype=np.int32)
@@ -111,7 +112,7 @@ def before(states: Ints, sources: Ints, begins: NDArray[np.int64]) -> Ints:
     return np.unique(sources[np.repeat(low, width) + at])
 
 
-def _alive(moves: Moves) -> Flags:
+def living(moves: Moves) -> Flags:
     """The states from which acceptance is reached."""
     sources, begins = sources_of(moves.table)
     alive = moves.accepting.copy()
@@ -133,12 +134,12 @@ def _refined(table: Ints, accepting: Flags) -> NDArray[np.int64]:
     dirty = np.arange(size, dtype=np.int32)
     while len(dirty):
         rows = np.column_stack([blocks[dirty], blocks[table[dirty]]])
-        groups, shown = _groups(rows)
+        number_of, shown = groups(rows)
         changed = np.zeros(len(dirty), dtype=bool)
         # A block of which some states are not looked at keeps them: none of the others is like
         # them, since their targets are in new blocks. One that is looked at as a whole keeps its
         # largest group.
-        sizes = np.bincount(groups)
+        sizes = np.bincount(number_of)
         owners = blocks[dirty[shown]]
         seen: dict[int, int] = {}
         largest: dict[int, int] = {}
@@ -155,19 +156,19 @@ def _refined(table: Ints, accepting: Flags) -> NDArray[np.int64]:
         for group, owner in enumerate(owners.tolist()):
             if renamed[group] >= 0:
                 members[owner] -= int(sizes[group])
-        changed = renamed[groups] >= 0
+        changed = renamed[number_of] >= 0
         moved = dirty[changed]
-        blocks[moved] = renamed[groups[changed]]
+        blocks[moved] = renamed[number_of[changed]]
         dirty = before(moved, sources, begins)
     return blocks[:-1]
 
 
-def _groups(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def groups(rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Equal rows have equal numbers: the number of each row, and a row of each number."""
     rows = np.ascontiguousarray(rows)
     whole = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
-    _, shown, groups = np.unique(whole, return_index=True, return_inverse=True)
-    return groups.ravel(), shown
+    _, shown, number_of = np.unique(whole, return_index=True, return_inverse=True)
+    return number_of.ravel(), shown
 
 
 def _numbered(

@@ -7,8 +7,9 @@ the stated limit is reached, and the part of the grammar that took most states i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -70,8 +71,7 @@ def determinise(grammar: Grammar, specials: Mapping[str, int], max_states: int) 
         TooManyStates: more than `max_states` configurations.
         LimitExceeded: from the core, see there.
     """
-    markers: tuple[Token, ...] = grammar.markers
-    core = Core(grammar.rules, specials=specials, markers=markers)
+    core = core_of(grammar, specials)
     start: tuple[int, ...] = (core.continuation(grammar.start),)
     numbers = {start: 0}
     queue = [start]
@@ -80,22 +80,28 @@ def determinise(grammar: Grammar, specials: Mapping[str, int], max_states: int) 
     expand = core.expand
     for cells in queue:
         if len(queue) > max_states:
-            raise TooManyStates(max_states, _largest(core, queue))
+            raise TooManyStates(max_states, largest(core, queue))
         found = [expand(cell) for cell in cells]
         accepting.append(any(e.final is not None for e in found))
         spans = sorted({(a.low, a.high, a.target) for e in found for a in e.arcs})
         row: list[Span] = []
-        for low, high, targets in _apart(spans):
+        for low, high, targets in apart(spans):
             number = numbers.get(targets)
             if number is None:
                 number = numbers[targets] = len(queue)
                 queue.append(targets)
             row.append((low, high, number))
         rows.append(row)
-    return _moves(rows, accepting)
+    return moves_of(rows, accepting)
 
 
-def _apart(spans: list[Span]) -> list[tuple[int, int, tuple[int, ...]]]:
+def core_of(grammar: Grammar, specials: Mapping[str, int]) -> Core:
+    """The core that configurations of a grammar are made of."""
+    markers: tuple[Token, ...] = grammar.markers
+    return Core(grammar.rules, specials=specials, markers=markers)
+
+
+def apart(spans: list[Span]) -> list[tuple[int, int, tuple[int, ...]]]:
     """Sorted spans cut so that none overlap, each with all its targets."""
     last = -1
     for low, high, _ in spans:
@@ -113,7 +119,8 @@ def _apart(spans: list[Span]) -> list[tuple[int, int, tuple[int, ...]]]:
     return out
 
 
-def _moves(rows: list[list[Span]], accepting: list[bool]) -> Moves:
+def moves_of(rows: list[list[Span]], accepting: list[bool]) -> Moves:
+    """The automaton of states whose moves are given as disjoint spans, ascending."""
     flat = np.array([span for row in rows for span in row], dtype=np.int64).reshape(-1, 3)
     source = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
     cuts = np.unique(np.concatenate([flat[:, 0], flat[:, 1] + 1]))
@@ -140,14 +147,22 @@ def _moves(rows: list[list[Span]], accepting: list[bool]) -> Moves:
     )
 
 
-def _largest(core: Core, configurations: list[tuple[int, ...]]) -> Share | None:
-    """The part of the grammar that most configurations are inside of, the first in a tie."""
+def largest(
+    core: Core,
+    configurations: Iterable[tuple[int, ...]],
+    sizes: Iterable[int] | None = None,
+) -> Share | None:
+    """The part of the grammar that most configurations are inside of, the first in a tie.
+
+    Args:
+        sizes: for how many each of them stands; for one, if not given.
+    """
     counts: dict[Place, int] = {}
     places: dict[int, Place | None] = {0: None}
-    for cells in configurations:
+    for cells, size in zip(configurations, repeat(1) if sizes is None else sizes, strict=False):
         for place in {_place(core, cell, places) for cell in cells}:
             if place is not None:
-                counts[place] = counts.get(place, 0) + 1
+                counts[place] = counts.get(place, 0) + size
     if not counts:
         return None
     index, key = max(counts, key=lambda place: counts[place])

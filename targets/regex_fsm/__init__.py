@@ -19,14 +19,16 @@ from ...compiler.compiled import CompiledGrammar
 from ...compiler.passes.cut_recursion import RecursionCut
 from ...compiler.vocabulary.vocabulary import Vocabulary
 from .automaton import MAX_STATES, automaton
-from .build import MAX_BYTES, token_table
+from .build import MAX_BYTES
+from .counted import table_of
+from .counted_table import CountedTable
 from .files import load
 from .guide import Guide
 from .places import key_place
 from .regular import MAX_DEPTH, regular
 from .states import DEAD, ENDED, START
 from .table import TokenTable
-from .tensors import TensorTable
+from .tensors import CountedTensors, TensorTable
 from .text import MAX_TEXT, regex_text
 
 __all__ = [
@@ -38,6 +40,8 @@ __all__ = [
     "MAX_TEXT",
     "START",
     "ByteDfa",
+    "CountedTable",
+    "CountedTensors",
     "Guide",
     "RecursionCut",
     "TensorTable",
@@ -64,7 +68,8 @@ def compile(
     Args:
         max_depth: how often a rule may be inside itself (only without bounds are there such); what
             was cut stands in ``header["cuts"]``. None: a rule inside itself is refused.
-        max_states: states of the automaton before minimising.
+        max_states: states of the automaton before minimising, with counts shortened if there are
+            many.
         max_bytes: bytes of the table.
         progress: told from time to time how much is done, 0 to 1.
 
@@ -79,9 +84,10 @@ def compile(
     cut, found = regular(grammar.enforced, max_depth)
     if progress is not None:
         progress(0.0)
-    made = automaton(cut, vocabulary.specials, max_states, partial(key_place, grammar))
-    header = _header(grammar, made, found)
-    return token_table(made, vocabulary, header, max_bytes, progress)
+    return table_of(
+        cut, vocabulary, partial(_header, grammar, found), max_states, max_bytes,
+        partial(key_place, grammar), progress,
+    )  # fmt: skip
 
 
 def dfa(
@@ -123,15 +129,15 @@ def cuts(grammar: CompiledGrammar, *, max_depth: int = MAX_DEPTH) -> tuple[Recur
 
 
 def _header(
-    grammar: CompiledGrammar, made: ByteDfa, found: tuple[RecursionCut, ...]
+    grammar: CompiledGrammar, found: tuple[RecursionCut, ...], digest: str, states: int
 ) -> dict[str, Any]:
     bounds = grammar.bounds
     statuses = Counter(f.status for f in grammar.findings)
     return {
         "dialect": None if grammar.dialect is None else grammar.dialect.id,
         "tools": [call.name for call in grammar.calls],
-        "grammar": made.digest,
-        "states": len(made) + START,
+        "grammar": digest,
+        "states": states,
         "bounds": None
         if bounds is None
         else {name: getattr(bounds, name) for name in type(bounds).__slots__},

@@ -41,11 +41,16 @@ def automaton(
             return minimal(determinise(grammar, specials, max_states))
         except TooManyStates as error:
             share = error.share
-        raise _too_many(max_states, share, find)
+        raise too_many(max_states, share, find)
 
 
-def _too_many(limit: int, share: Share | None, find: Find) -> TargetError:
-    message = f"states: the automaton has more than {limit:,} states"
+def too_many(limit: int, share: Share | None, find: Find) -> TargetError:
+    """The refusal of an automaton of more than `limit` states."""
+    return too_large(f"states: the automaton has more than {limit:,} states", share, find)
+
+
+def too_large(message: str, share: Share | None, find: Find) -> TargetError:
+    """A refusal that names the part of the grammar that takes most states."""
     if share is None:
         return TargetError.at("unsupported-feature", message, Origin(), HINT)
     message += f", {share.states:,} of them inside {share.what}"

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from ...compiler.vocabulary.vocabulary import Vocabulary
 
 Ints = NDArray[np.int32]
 
-Map = tuple[Ints, Ints]
+Map = tuple[Ints, NDArray[Any]]
 """States, and where each leads."""
 
 Progress = Callable[[float], None]
@@ -43,17 +43,19 @@ class TooManyEntries(Exception):
 @dataclass(frozen=True, eq=False, slots=True)
 class Classes:
     """``of_token``: int32[V], the class of each token, NONE if no state can read it; ``maps``: one
-    for each class. Classes are numbered by their lowest token."""
+    for each class. Classes are numbered by their lowest token. ``passed``: the maps of all texts
+    that tokens begin with, classes among them."""
 
     of_token: Ints
     maps: list[Map]
+    passed: list[Map]
 
 
-class _Maps:
+class Maps:
     """Maps by number; 0 is that of the empty text."""
 
     def __init__(self, dfa: ByteDfa, max_entries: int) -> None:
-        self.columns = np.ascontiguousarray(dfa.table.T)
+        self.columns: NDArray[Any] = np.ascontiguousarray(dfa.table.T)
         self.width = max(1, len(self.columns))
         every = np.arange(len(dfa), dtype=np.int32)
         self.maps: list[Map] = [(every, every)]
@@ -63,7 +65,8 @@ class _Maps:
         self.after = np.full(self.width, _UNKNOWN, dtype=np.int32)
         self.intern(every, every)
 
-    def intern(self, states: Ints, targets: Ints) -> int:
+    def intern(self, states: Ints, targets: NDArray[Any]) -> int:
+        """The number of a map, NONE if it is empty."""
         if not len(states):
             return NONE
         key = states.tobytes() + targets.tobytes()
@@ -82,6 +85,7 @@ class _Maps:
         return found
 
     def step(self, number: int, column: int) -> int:
+        """The map behind a map and one more symbol."""
         states, targets = self.maps[number]
         behind = self.columns[column][targets]
         kept = behind >= 0
@@ -102,7 +106,7 @@ class _Maps:
 
 
 def token_classes(
-    dfa: ByteDfa, vocabulary: Vocabulary, max_entries: int, progress: Progress | None = None
+    dfa: ByteDfa, vocabulary: Vocabulary, maps: Maps, progress: Progress | None = None
 ) -> Classes:
     """The classes of a vocabulary's tokens.
 
@@ -110,9 +114,8 @@ def token_classes(
     of the special token that it may be besides; padding has none.
 
     Raises:
-        TooManyEntries: all maps together have more than `max_entries` states.
+        TooManyEntries: all maps together have more states than they may have.
     """
-    maps = _Maps(dfa, max_entries)
     trie = vocabulary.trie
     columns = dfa.byte_columns
     of_string = np.full(len(trie.strings), NONE, dtype=np.int32)
@@ -147,4 +150,4 @@ def _numbered(of_token: Ints, maps: list[Map]) -> Classes:
     used = used[np.argsort(first, kind="stable")]
     number = np.full(len(maps) + 1, NONE, dtype=np.int32)
     number[used] = np.arange(len(used), dtype=np.int32)
-    return Classes(number[of_token], [maps[at] for at in used.tolist()])
+    return Classes(number[of_token], [maps[at] for at in used.tolist()], maps)

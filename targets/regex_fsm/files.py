@@ -9,7 +9,21 @@ A zip archive of uncompressed ``.npy`` members, dated 1980, in this order::
     targets.npy    [entries]   where each leads
     accepting.npy  <i4[n]      the states in which the text may end, ascending
 
-``[...]`` without a type is ``<i2`` or ``<i4``, the table's. The header's ``arrays`` is the SHA-256
+``[...]`` without a type is ``<i2`` or ``<i4``, the table's. Those are the members of version 1. A
+counted table is of version 2 (C classes, R rows, M moves, P places of up to D counts)::
+
+    class_of.npy   [V]         the class of each token
+    next.npy       [R * C]     the move of each row and class
+    offsets.npy    <i8[M]      the state that each move leads to, but for counts that go on
+    worths.npy     <i8[M * D]  what one more left of each count adds to it
+    accepts.npy    <i4[n]      the rows in which the text may end, ascending
+    low.npy        <i4[P * D]  the least that is left of each count of a place
+    top.npy        <i4[P * D]  from how much on all have the same row
+    high.npy       <i4[P * D]  the most that is left
+    rows.npy       <i4[n]      the rows from `low` to `top`, place by place, 0 for none
+    start.npy      <i8[1]      the state that the text starts in
+
+The header's ``arrays`` is the SHA-256
 of what follows it, and ``header`` that of the rest of the header: nothing that was cut off,
 altered or made for another vocabulary is taken.
 """
@@ -33,13 +47,19 @@ from ...compiler.errors import ArtefactError
 from ...compiler.origin import Origin
 from ...compiler.replace_file import replace_file
 from ...compiler.vocabulary.vocabulary import Vocabulary
+from . import counted_files
+from .counted_table import CountedTable
 from .states import DEAD, START
 from .table import TokenTable
 
 FORMAT: Final = "calligram token table"
 VERSION: Final = 1
+COUNTED_VERSION: Final = 2
 
-_MEMBERS: Final = ("class_of", "sizes", "states", "targets", "accepting")
+_MEMBERS: Final = {
+    VERSION: ("class_of", "sizes", "states", "targets", "accepting"),
+    COUNTED_VERSION: counted_files.MEMBERS,
+}
 _MAX_CELLS: Final = 2**31
 """States times classes of a file that is read."""
 
@@ -77,12 +97,13 @@ def load(path: str | os.PathLike[str], vocabulary: Vocabulary) -> TokenTable:
 
 def dumps(table: TokenTable) -> bytes:
     """The file of a table."""
-    arrays = _packed(table)
+    counted = isinstance(table, CountedTable)
+    arrays = counted_files.packed(table) if isinstance(table, CountedTable) else _packed(table)
     members = {name: _npy(array) for name, array in arrays.items()}
     header = {
         **table.header,
         "format": FORMAT,
-        "version": VERSION,
+        "version": COUNTED_VERSION if counted else VERSION,
         "vocabulary": table.vocabulary.digest,
         "arrays": _digest(members),
     }
@@ -119,9 +140,11 @@ def loads(data: bytes, vocabulary: Vocabulary, name: str = "") -> TokenTable:
             raise _Broken("its arrays were altered")
         arrays = {member: _array(content) for member, content in members.items()}
         own = {k: v for k, v in header.items() if k not in ("format", "version", "vocabulary")}
+        if header["version"] == COUNTED_VERSION:
+            return counted_files.unpacked(arrays, vocabulary, own)
         return _unpacked(arrays, vocabulary, own)
     except _FAULTS as error:
-        reason = f": {error}" if isinstance(error, _Broken) else ""
+        reason = f": {error}" if isinstance(error, (_Broken, counted_files.Unfit)) else ""
         raise ArtefactError.at(
             "table-format", f"is no token table, or is cut off or altered{reason}", origin
         ) from None
@@ -131,8 +154,11 @@ class _Broken(Exception):
     """What is wrong with a file, in words."""
 
 
-_FAULTS: Final = (_Broken, ValueError, KeyError, TypeError, EOFError, OSError, zipfile.BadZipFile)
-"""What reading a file of any content may raise."""
+_FAULTS: Final = (
+    _Broken, counted_files.Unfit, ValueError, KeyError, TypeError, EOFError, OSError,
+    RuntimeError, zipfile.BadZipFile,
+)  # fmt: skip
+"""What reading a file of any content may raise; RuntimeError where it seems to be encrypted."""
 
 
 def _opened(data: bytes, origin: Origin) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -145,16 +171,18 @@ def _opened(data: bytes, origin: Origin) -> tuple[dict[str, Any], dict[str, byte
         header = json.loads(_array(archive.read(infos[0])).tobytes())
         if not isinstance(header, dict) or header.get("format") != FORMAT:
             raise _Broken("its header is of another format")
-        if header.get("version") != VERSION:
+        version = header.get("version")
+        if type(version) is not int or version not in _MEMBERS:
             raise ArtefactError.at(
                 "table-version",
-                f"is of version {header.get('version')!r}; this calligram reads version {VERSION}",
+                f"is of version {version!r}; this calligram reads versions up to {max(_MEMBERS)}",
                 origin,
                 "compile the table again",
             )
-        if [i.filename for i in infos[1:]] != [f"{name}.npy" for name in _MEMBERS]:
+        names = _MEMBERS[version]
+        if [i.filename for i in infos[1:]] != [f"{name}.npy" for name in names]:
             raise _Broken("it has other members")
-        members = {name: archive.read(i) for name, i in zip(_MEMBERS, infos[1:], strict=True)}
+        members = {name: archive.read(i) for name, i in zip(names, infos[1:], strict=True)}
     return header, members
 
 
@@ -221,9 +249,9 @@ def _array(content: bytes) -> NDArray[Any]:
 
 def _digest(members: Mapping[str, bytes]) -> str:
     state = hashlib.sha256()
-    for name in _MEMBERS:
-        state.update(f"{name} {len(members[name])}\n".encode())
-        state.update(members[name])
+    for name, content in members.items():
+        state.update(f"{name} {len(content)}\n".encode())
+        state.update(content)
     return state.hexdigest()
 
 

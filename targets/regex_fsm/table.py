@@ -71,7 +71,7 @@ class TokenTable:
             array.flags.writeable = False
         self._next = table.data
         self._class_of = class_of.data
-        self._accepting: list[bool] = accepting.tolist()
+        self._accepting = accepting.data
         self._lock = threading.Lock()
         self._forget()
 
@@ -116,9 +116,16 @@ class TokenTable:
         tokens = np.asarray(tokens)
         known = (tokens >= 0) & (tokens < len(self.class_of))
         classes = self.class_of[np.where(known, tokens, 0)]
-        found = self.next[self._checked(states), np.where(known, classes, 0)]
-        behind: NDArray[np.int64] = found.astype(np.int64)
-        return behind
+        return self._found(self._checked(states), np.where(known, classes, 0))
+
+    def row(self, state: int) -> NDArray[np.int64]:
+        """The state that each class of tokens leads to: int64[classes]."""
+        found: NDArray[np.int64] = self.next[state].astype(np.int64)
+        return found
+
+    def _found(self, states: NDArray[np.intp], classes: Any) -> NDArray[np.int64]:
+        found: NDArray[np.int64] = self.next[states, classes].astype(np.int64)
+        return found
 
     def walk(self, tokens: Sequence[int], state: int = START) -> int:
         """The state after several tokens."""
@@ -128,7 +135,7 @@ class TokenTable:
 
     def may_end(self, state: int) -> bool:
         """May the text end here?"""
-        return self._accepting[state]
+        return bool(self._accepting[state])
 
     def allowed_tokens(self, state: int) -> list[int]:
         """The tokens that may come next, ascending; end tokens where the text may end."""
@@ -174,8 +181,10 @@ class TokenTable:
         """
         found = self._shown.get(state)
         if found is None:
+            if not 0 <= state < len(self.accepting):
+                raise IndexError(f"states go from 0 to {len(self.accepting) - 1}, not {state}")
             with self._lock:
-                number = self._row(state)
+                number = self._row(self._line(state))
                 found = self._shown[state] = self._rows[number]
                 found.flags.writeable = False
         return found
@@ -199,14 +208,15 @@ class TokenTable:
             raise ValueError(f"{wanted} is wanted, not {bitmask.dtype}{list(bitmask.shape)}")
         states = self._checked(states)
         with self._lock:
-            rows, kept = self._row_of[states], self._rows
+            lines = self._lines(states)
+            rows, kept = self._row_of[lines], self._rows
             if rows.size and rows.min() < 0:
-                self._make_rows(states.tolist())
-                rows, kept = self._row_of[states], self._rows
+                self._make_rows(lines.tolist())
+                rows, kept = self._row_of[lines], self._rows
                 if rows.min() < 0:
                     # More of them than are kept at a time.
-                    for at, state in enumerate(states.tolist()):
-                        bitmask[at] = self._packed(self._allowed_classes(state))
+                    for at, line in enumerate(lines.tolist()):
+                        bitmask[at] = self._packed(self._allowed_classes(line))
                     return
         # With mode="raise", which is not needed, numpy would copy twice.
         np.take(kept, rows, axis=0, out=bitmask, mode="clip")
@@ -214,39 +224,44 @@ class TokenTable:
     def kept_rows(self, states: Any) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
         """The masks that are kept, and which of them are those of `states`; -1 where none is."""
         with self._lock:
-            return self._rows, self._row_of[self._checked(states)]
+            return self._rows, self._row_of[self._lines(self._checked(states))]
 
     def prepare(self) -> None:
         """Make the masks of all states, as far as they are kept at a time."""
         with self._lock:
-            self._make_rows(range(len(self.accepting)))
+            self._make_rows(range(len(self.next)))
 
     def _forget(self) -> None:
         self._rows: NDArray[np.int32] = np.zeros((_FIRST_ROWS, self.words), dtype=np.int32)
         self._used = 0
-        self._row_of: NDArray[np.intp] = np.full(len(self.accepting), -1, dtype=np.intp)
+        self._row_of: NDArray[np.intp] = np.full(len(self.next), -1, dtype=np.intp)
         self._by_classes: dict[bytes, int] = {}
         self._shown: dict[int, NDArray[np.int32]] = {}
 
-    def _make_rows(self, states: Sequence[int]) -> None:
-        """Make rows; none is forgotten for another one of these."""
+    def _line(self, state: int) -> int:
+        """The row of `next` of a state: states that have the same one have the same mask."""
+        return state
+
+    def _lines(self, states: NDArray[np.intp]) -> NDArray[np.intp]:
+        return states
+
+    def _make_rows(self, lines: Sequence[int]) -> None:
+        """Make masks; none is forgotten for another one of these."""
         room = MAX_ROW_BYTES // max(1, self.words * 4)
-        unknown = sum(self._row_of[state] < 0 for state in states)
+        unknown = sum(self._row_of[line] < 0 for line in lines)
         if self._used + unknown > room and unknown <= room:
             self._forget()
-        for state in states:
+        for line in lines:
             if self._used >= room:
                 break
-            self._row(state)
+            self._row(line)
 
-    def _row(self, state: int) -> int:
-        """The number of the row of a state."""
-        if not 0 <= state < len(self.accepting):
-            raise IndexError(f"states go from 0 to {len(self.accepting) - 1}, not {state}")
-        number = int(self._row_of[state])
+    def _row(self, line: int) -> int:
+        """The number of the mask of a row of `next`."""
+        number = int(self._row_of[line])
         if number >= 0:
             return number
-        classes = self._allowed_classes(state)
+        classes = self._allowed_classes(line)
         key = np.packbits(classes).tobytes()
         known = self._by_classes.get(key)
         if known is None:
@@ -261,15 +276,15 @@ class TokenTable:
             self._used += 1
             self._rows[known] = self._packed(classes)
             self._by_classes[key] = known
-        self._row_of[state] = known
+        self._row_of[line] = known
         return known
 
-    def _allowed_classes(self, state: int) -> NDArray[np.bool_]:
-        allowed: NDArray[np.bool_] = self.next[state] != DEAD
+    def _allowed_classes(self, line: int) -> NDArray[np.bool_]:
+        allowed: NDArray[np.bool_] = self.next[line] != DEAD
         return allowed
 
     def _allowed(self, state: int) -> NDArray[np.bool_]:
-        return self._allowed_classes(state)[self.class_of]
+        return self._allowed_classes(self._line(state))[self.class_of]
 
     def _packed(self, classes: NDArray[np.bool_]) -> NDArray[np.int32]:
         bits = np.zeros(self.words * 32, dtype=bool)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .states import DEAD, START
 
 if TYPE_CHECKING:
+    from .counted_table import CountedTable
     from .table import TokenTable
 
 
@@ -45,7 +46,7 @@ class TensorTable:
         size = self.class_of.shape[0]
         known = (tokens >= 0) & (tokens < size)
         classes = self.class_of[tokens.clamp(0, size - 1)] * known
-        return self.next[states, classes].long()
+        return self._after(states, classes)
 
     def allowed(self, states: Any, width: int | None = None) -> Any:
         """Which tokens may come next: int64[B] -> bool[B, V].
@@ -53,7 +54,7 @@ class TensorTable:
         Args:
             width: the number of logits, if not V; those beyond V belong to no token.
         """
-        found = (self.next[states] != DEAD)[:, self.class_of]
+        found = (self._row(states) != DEAD)[:, self.class_of]
         if width is not None and width != found.shape[1]:
             kept = found[:, :width]
             pad = self._torch.zeros(
@@ -78,6 +79,37 @@ class TensorTable:
         """
         return logits.masked_fill_(~self.allowed(states, logits.shape[1]), float("-inf"))
 
+    def _after(self, states: Any, classes: Any) -> Any:
+        return self.next[states, classes].long()
+
+    def _row(self, states: Any) -> Any:
+        return self.next[states]
+
     def may_end(self, states: Any) -> Any:
         """Where the text may end: int64[B] -> bool[B]."""
         return self.accepting[states]
+
+
+class CountedTensors(TensorTable):
+    """The arrays of a :class:`~.counted_table.CountedTable` on a device.
+
+    Attributes:
+        next: int16 or int32[rows, classes], of moves; ``row_of``: int16 or int32[states]; ``left``:
+            int16 or int32[states, depth]; ``offsets``: int64[moves]; ``worths``: int64[moves,
+            depth]; others as above.
+    """
+
+    def __init__(self, table: CountedTable, device: Any = None) -> None:
+        super().__init__(table, device)
+        tensor = self._torch.tensor
+        self.row_of = tensor(table.row_of, device=device)
+        self.left = tensor(table.left, device=device)
+        self.offsets = tensor(table.moves.offsets, device=device)
+        self.worths = tensor(table.moves.worths, device=device)
+
+    def _after(self, states: Any, classes: Any) -> Any:
+        moves = self.next[self.row_of[states].long(), classes].long()
+        return self.offsets[moves] + (self.worths[moves] * self.left[states]).sum(dim=-1)
+
+    def _row(self, states: Any) -> Any:
+        return self.next[self.row_of[states].long()]

@@ -90,3 +90,38 @@ def test_a_guide_writes_into_a_tensor(table: regex_fsm.TokenTable) -> None:
     mask = torch.full((1, table.words), -1, dtype=torch.int32)
     guide.write_mask_into(mask.data_ptr(), mask.numel(), mask.element_size())
     assert mask[0].tolist() == table.mask(guide.get_state()).tolist()
+
+
+@pytest.fixture(scope="module")
+def counted() -> regex_fsm.TokenTable:
+    vocabulary = calligram.Vocabulary(TOKENS, eos_ids=[END], padding_ids=[PAD])
+    item = {"type": "string", "minLength": 1, "maxLength": 300}
+    schema = {"type": "array", "items": {"type": "array", "items": item, "maxItems": 4},
+              "maxItems": 8}  # fmt: skip
+    return regex_fsm.compile(calligram.compile_schema(schema, whitespace="exact"), vocabulary)
+
+
+def test_states_that_count_step_as_tensors(counted: regex_fsm.TokenTable) -> None:
+    tensors = counted.tensors()
+    assert isinstance(tensors, regex_fsm.CountedTensors)
+    random = Random(3)
+    states = torch.tensor([*range(40), *(random.randrange(len(counted)) for _ in range(400))])
+    rows = np.zeros((len(states), counted.words), dtype=np.int32)
+    counted.fill_bitmask_batch(states.numpy(), rows)
+    assert torch.equal(tensors.bitmask(states), torch.from_numpy(rows))
+    for token in [*range(len(TOKENS)), -1, WIDTH]:
+        after = tensors.step(states, torch.full_like(states, token))
+        expected = counted.next_states(states.numpy(), np.full(len(states), token))
+        assert after.tolist() == expected.tolist()
+    assert tensors.may_end(states).tolist() == counted.accepting[states.numpy()].tolist()
+
+
+def test_a_batch_that_counts_is_decoded(counted: regex_fsm.TokenTable) -> None:
+    torch.manual_seed(2)
+    tensors = counted.tensors()
+    states, wanted = tensors.start(16), [counted.start] * 16
+    for _ in range(200):
+        tokens = tensors.mask_logits(torch.randn(16, WIDTH), states).argmax(dim=1)
+        states = tensors.step(states, tokens)
+        wanted = [counted.next_state(s, t) for s, t in zip(wanted, tokens.tolist(), strict=True)]
+        assert states.tolist() == wanted and DEAD not in wanted

@@ -199,7 +199,7 @@ def test_foreign_files_are_refused(saved: bytes) -> None:
 def test_another_vocabulary_or_version_is_named(saved: bytes) -> None:
     other = Vocabulary([*TOKENS, b"more"], [258, 259], [258])
     assert refused(saved, other) == "table-vocabulary"
-    assert refused(sealed(header={"version": 2})) == "table-version"
+    assert refused(sealed(header={"version": 3})) == "table-version"
 
 
 def test_paths_that_cannot_be_used_are_errors(tmp_path: Path) -> None:
