@@ -111,6 +111,8 @@ class TextLowering:
         what = f"text without {closer!r}" if closer else "text"
         if language is not None:
             free, what = language & free, language.what
+        elif high is None:
+            origin = Origin()  # Shared by all such texts, whichever is built first.
         key = ("raw", language, closer, stops)
         return self._regular(key, free, "none", "", (low, high), what, origin)
 
@@ -140,7 +142,13 @@ class TextLowering:
             ("guarded-loops", stops, low),
             hint,
             lambda: bounded_loops(
-                at_least(machine, low), most, shared.rules, shared.names, hint, origin
+                # Shared by all such strings, whichever is built first.
+                at_least(machine, low),
+                most,
+                shared.rules,
+                shared.names,
+                hint,
+                Origin(),
             ),
         )
 

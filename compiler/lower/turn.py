@@ -258,7 +258,13 @@ class TurnLowering:
         lowering = ArgumentsLowering(
             self.shared, shape, layout, call.arguments.definitions, call.name, self.spec.tokens
         )
-        arguments = lowering.arguments(call.arguments.value)
+        value = call.arguments.value
+        arguments: Expr | None
+        if lowering.is_plain(value):
+            rule = self.shared.names.fresh(call.name, "args")
+            arguments = self.shared.rules.define(rule, lambda: lowering.surely(value))
+        else:
+            arguments = lowering.arguments(value)
         if arguments is None:
             if not self.shared.problems:
                 message = "no arguments can be written for this tool"
