@@ -232,11 +232,12 @@ class TurnLowering:
         layout = value_layout(self.spec, shape.args, shape.json, self.gaps, shape.value_closer)
         at = next(i for i, p in enumerate(shape.call) if isinstance(p, Hole) and p.name == "name")
         before = [self._part(p, shape) for p in shape.call[:at]]
+        behind_it = [None if _is_own(p) else self._part(p, shape) for p in shape.call[at + 1 :]]
         options = []
         for call in self.envelope.calls:
             if kind_of(self.spec, call) is not None:
                 continue
-            option = self._one_tool(call, shape, layout, at)
+            option = self._one_tool(call, shape, layout, behind_it)
             if option is not None:
                 options.append(option)
         if not options:
@@ -245,9 +246,13 @@ class TurnLowering:
         return self.shared.rules.define(self.shared.names.fresh("call"), expr)
 
     def _one_tool(
-        self, call: Call, shape: Shape, layout: Layout, at: int
+        self, call: Call, shape: Shape, layout: Layout, behind_it: list[Expr | None]
     ) -> tuple[str, Expr] | None:
-        """The tool's name as written, and the rest of its call."""
+        """The tool's name as written, and the rest of its call.
+
+        `behind_it`: what follows the name, None for what is the tool's own.
+        """
+        at = len(shape.call) - len(behind_it) - 1
         first = shape.call[at]
         assert isinstance(first, Hole)
         try:
@@ -274,13 +279,13 @@ class TurnLowering:
             rule = self.shared.names.fresh(call.name, "args")
             arguments = self.shared.rules.define(rule, arguments)
         rest: list[Expr] = []
-        for part in shape.call[at + 1 :]:
-            if isinstance(part, Hole) and part.name == "args":
+        for part, same in zip(shape.call[at + 1 :], behind_it, strict=True):
+            if same is not None:
+                rest.append(same)
+            elif isinstance(part, Hole) and part.name == "args":
                 rest.append(arguments)
-            elif isinstance(part, Hole) and part.name == "name":
+            elif isinstance(part, Hole):
                 rest.append(Literal(self._name(call, part, shape, layout)))
-            else:
-                rest.append(self._part(part, shape))
         return name, sequence(*rest)
 
     def _raw_call(self, call: Call) -> Expr | None:
@@ -350,3 +355,8 @@ class TurnLowering:
             language = language & Language.avoiding((), following)
         expr = Regular(spell(language.dfa, "none", ""), 0, 64, "a call id")
         return optional(expr) if shape.call_id.optional else expr
+
+
+def _is_own(part: str | Hole) -> bool:
+    """Whether a part of a call is another one for each tool."""
+    return isinstance(part, Hole) and part.name in ("args", "name")
