@@ -206,9 +206,7 @@ def _choose_mapping(offered: tuple[ToolDefinition, ...], choice: Mapping[str, An
         return choose(offered, kind)
     if kind == "allowed_tools":
         inner = choice.get("allowed_tools", choice)
-        if not isinstance(inner, (dict, Mapping)) or not isinstance(
-            inner.get("tools"), (list, tuple)
-        ):
+        if not isinstance(inner, Mapping) or not isinstance(inner.get("tools"), (list, tuple)):
             return _unknown_choice(choice)
         mode = inner.get("mode", "auto")
         if mode not in ("auto", "required"):

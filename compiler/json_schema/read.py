@@ -10,8 +10,9 @@ from ..ir import NeverValue, SchemaValue
 from ..origin import Origin
 from .build import only_objects, schema_value
 from .forms import Goal, Objects, Values
+from .notes import findings_of
 from .options import ReadOptions
-from .plain import plain_findings, read_plain
+from .plain import read_plain
 from .reading import Reader
 from .shape import check_shape
 
@@ -36,7 +37,7 @@ def read_schema(
     plain = read_plain(schema, origin, options)
     if plain is not None:
         value, note = plain
-        findings.later(lambda: plain_findings(note, origin))
+        findings.later(lambda: findings_of(note, origin))
         return value
     return read_any(schema, origin=origin, options=options, findings=findings)
 

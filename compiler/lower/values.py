@@ -56,6 +56,15 @@ from .shared import Shared
 from .texts import TextLowering
 from .writer import Writer
 
+_SCALARS = (
+    StringValue,
+    IntegerValue,
+    NumberValue,
+    BooleanValue,
+    NullValue,
+    EnumValue,
+    AnyValue,
+)
 _WHITESPACE = Chars(((0x09, 0x0A), (0x0D, 0x0D), (0x20, 0x20)))
 
 
@@ -73,6 +82,7 @@ class ValueLowering:
         self.texts = TextLowering(shared, layout, Writer(layout, definitions))
         self.keys = KeyLowering(shared, layout, self.texts)
         self.plain = PlainValues(layout)
+        self._punctuation: dict[str, Expr] = {}
         self._met: set[str] = set()
         self._needed: Kept = {}
         self._objects: dict[tuple[int, int], RuleRef | None] = {}
@@ -90,6 +100,8 @@ class ValueLowering:
 
     def fits(self, value: Value, depth: int) -> bool:
         """Can the value be written at all with so much recursion left (-1: any)?"""
+        if isinstance(value, _SCALARS):
+            return True
         height = needed(value, self.heights, self._needed)
         return height is not None and (depth < 0 or height <= depth)
 
@@ -224,9 +236,13 @@ class ValueLowering:
 
     def punctuation(self, text: str) -> Expr:
         """A separator: as given, or with gaps around its visible part."""
-        if not self.layout.flexible:
-            return Literal(text)
-        return sequence(self.gap(), Literal(text.strip()), self.gap())
+        found = self._punctuation.get(text)
+        if found is None:
+            found = Literal(text)
+            if self.layout.flexible:
+                found = sequence(self.gap(), Literal(text.strip()), self.gap())
+            self._punctuation[text] = found
+        return found
 
     def bracketed(self, opening: str, inside: Expr, closing: str) -> Expr:
         """A container's text in its brackets."""
