@@ -358,9 +358,8 @@ def _says_nothing(value: Value) -> bool:
         case ArrayValue():
             return value.items is _ANY and not value.min_items and value.max_items is None
         case ObjectValue(keys, opened):
-            values = [kind.value for kind in (*keys, *opened)]
-            free = bool(opened) and all(v is _ANY for v in values)
-            return free and not any(key.required for key in keys)
+            free = bool(opened) and all(kind.value is _ANY for kind in opened)
+            return free and all(key.value is _ANY and not key.required for key in keys)
         case _:
             return True
 

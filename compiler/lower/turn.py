@@ -278,15 +278,24 @@ class TurnLowering:
         if not isinstance(arguments, (RuleRef, Literal)):
             rule = self.shared.names.fresh(call.name, "args")
             arguments = self.shared.rules.define(rule, arguments)
-        rest: list[Expr] = []
+        parts: list[Expr] = []
         for part, same in zip(shape.call[at + 1 :], behind_it, strict=True):
             if same is not None:
-                rest.append(same)
+                parts.append(same)
             elif isinstance(part, Hole) and part.name == "args":
-                rest.append(arguments)
+                parts.append(arguments)
             elif isinstance(part, Hole):
-                rest.append(Literal(self._name(call, part, shape, layout)))
-        return name, sequence(*rest)
+                parts.append(Literal(self._name(call, part, shape, layout)))
+        if isinstance(arguments, Literal):
+            return name, sequence(*parts)
+        # What stands behind a text is looked into where the text begins. A sequence is not, so that
+        # no arguments are built before their tool's name is written.
+        own = next(i for i, part in enumerate(parts) if part is arguments)
+        begun = sequence(*parts[:own])
+        first_items = begun.items if isinstance(begun, Sequence) else (begun,)
+        later = sequence(arguments, *parts[own + 1 :])
+        later = later if isinstance(later, Sequence) else Sequence((later,))
+        return name, Sequence((*first_items, later))
 
     def _raw_call(self, call: Call) -> Expr | None:
         """The call of a tool whose body is raw text; it is the only one of its turn."""

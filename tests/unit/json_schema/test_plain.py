@@ -98,7 +98,8 @@ def plain_schema(rng: Random, depth: int) -> Any:
     if kind == 3:
         return rng.choice(REFERENCES)
     if kind == 4:
-        more = rng.choice(({}, {"minItems": 1}, {"minItems": 2, "maxItems": 4}))
+        some: list[dict[str, Any]] = [{}, {"minItems": 1}, {"minItems": 2, "maxItems": 4}]
+        more: dict[str, Any] = rng.choice(some)
         return {"type": "array", "items": plain_schema(rng, depth - 1), **more}
     return plain_object(rng, depth)
 
@@ -111,8 +112,8 @@ def plain_object(rng: Random, depth: int) -> dict[str, Any]:
     if rng.random() < 0.6:
         made["required"] = rng.sample([*names, "undeclared"], rng.randrange(len(names) + 1))
     if rng.random() < 0.4:
-        more = (True, False, {}, {"type": "string"}, plain_schema(rng, 0))
-        made["additionalProperties"] = rng.choice(more)
+        inner: list[Any] = [True, False, {}, {"type": "string"}, plain_schema(rng, 0)]
+        made["additionalProperties"] = rng.choice(inner)
     if rng.random() < 0.2:
         del made["type"]
     return made
@@ -238,12 +239,13 @@ def test_annotations_are_looked_through_for_what_is_no_json() -> None:
 
 
 def test_findings_are_those_of_the_schema_as_it_was_read() -> None:
-    schema = {"type": "object", "properties": {"a": {"type": "string", "title": "A"}}}
+    inner: dict[str, Any] = {"type": "string", "title": "A"}
+    schema: dict[str, Any] = {"type": "object", "properties": {"a": inner}}
     plain = read_plain(schema, ORIGIN, OPTIONS[0])
     assert plain is not None
     expected = Findings()
     read_any(schema, origin=ORIGIN, options=OPTIONS[0], findings=expected)
-    schema["properties"]["a"]["pattern"] = "x"
+    inner["pattern"] = "x"
     del schema["type"]
     found: list[Finding] = findings_of(plain[1], ORIGIN)
     assert found == list(expected)
