@@ -19,9 +19,6 @@ from .spec import DialectSpec
 PACKAGE = __name__.rpartition(".compiler.")[0] + ".dialect_specs"
 FILE = "prebuilt.json"
 
-# Imported with this module, so that no first request waits for it.
-importlib.import_module(PACKAGE)
-
 
 @lru_cache(maxsize=64)
 def prebuilt_spec(dialect: str) -> DialectSpec | None:
@@ -58,3 +55,8 @@ def digest(texts: list[str]) -> str:
     """What tells the files apart that a spec is made of, however their lines end."""
     whole = "\0".join(text.replace("\r\n", "\n") for text in texts)
     return hashlib.sha256(whole.encode()).hexdigest()
+
+
+# Both are there with this module, so that no first request waits for them.
+importlib.import_module(PACKAGE)
+_entries()

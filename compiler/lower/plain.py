@@ -34,6 +34,9 @@ from .writer import write_key, write_string
 MAX_DEPTH = 24
 """Values inside one another; deeper ones are lowered at once."""
 
+MAX_LETTERS = 4_000
+"""Letters of the declared keys of an object that has others too."""
+
 
 class PlainValues:
     """Tells of values in one layout whether it is plain that they can be written."""
@@ -129,13 +132,14 @@ class PlainValues:
     @staticmethod
     def bare(value: ObjectValue) -> bool:
         """Whether the object's keys are all that is said of it, and the undeclared ones all that
-        have other names."""
-        return (
-            not value.conditions
-            and not value.min_keys
-            and value.max_keys is None
-            and all(o.names.split_words()[0] == Language.any() for o in value.open_keys)
-        )
+        have other names: not so many that their automaton might pass a limit."""
+        if value.conditions or value.min_keys or value.max_keys is not None:
+            return False
+        for opened in value.open_keys:
+            whole, words = opened.names.split_words()
+            if whole != Language.any() or sum(map(len, words)) > MAX_LETTERS:
+                return False
+        return True
 
 
 def is_word(value: Json) -> bool:
