@@ -50,10 +50,11 @@ format: .venv/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# Rewrite the golden files; read the diff before committing it.
+# Rewrite the golden files, and what is generated beside the specs; read the diff before committing it.
 golden: .venv/.test
+	$(BIN)/python -m calligram.compiler.spec_schema --write
 	$(BIN)/python -m pytest tests/test_golden.py --update-golden -q
-	git diff --stat -- golden
+	git diff --stat -- golden dialect_specs
 
 # Rewrite generated pages and outputs in examples; read the diff before committing it.
 docs: .venv/.test

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, overload
 
 from .origin import Origin
 
@@ -43,3 +44,44 @@ class Finding:
             "how": self.how or None,
         }
         return {k: v for k, v in pairs.items() if v is not None}
+
+
+class Findings(Sequence[Finding]):
+    """Findings in order, some of them made only when somebody looks at any."""
+
+    def __init__(self) -> None:
+        self._parts: list[Callable[[], Sequence[Finding]]] = []
+        self._made: tuple[Finding, ...] | None = None
+
+    def extend(self, found: Iterable[Finding]) -> None:
+        """Append findings."""
+        kept = tuple(found)
+        self.later(lambda: kept)
+
+    def later(self, make: Callable[[], Sequence[Finding]]) -> None:
+        """Append what `make` gives; it may be called more than once, and gives the same."""
+        self._parts.append(make)
+        self._made = None
+
+    def take(self, other: Findings) -> None:
+        """Append the findings of another, unmade as they are."""
+        self._parts += other._parts
+        self._made = None
+
+    def _all(self) -> tuple[Finding, ...]:
+        made = self._made
+        if made is None:
+            made = self._made = tuple(f for make in self._parts for f in make())
+        return made
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    @overload
+    def __getitem__(self, index: int) -> Finding: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Finding]: ...
+
+    def __getitem__(self, index: int | slice) -> Finding | Sequence[Finding]:
+        return self._all()[index]

@@ -10,9 +10,11 @@ parser fills. A target that does not read captures treats one as its item.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from threading import RLock
+from typing import Any, TypeAlias
 from typing import Literal as OneOf
-from typing import TypeAlias
 
 from .machine import ButMachine as ButMachine
 from .machine import Known as Known
@@ -272,11 +274,13 @@ EMPTY = Sequence(())
 class Rules:
     """Rules by name, built when first asked for, so that nothing unvisited costs anything.
 
-    Names are ``[a-z0-9-]+``, start with a letter, and are deterministic.
+    Names are ``[a-z0-9-]+``, start with a letter, and are deterministic. Threads may share rules:
+    one builds at a time.
     """
 
     _built: dict[str, Expr] = field(default_factory=dict)
     _pending: dict[str, Callable[[], Expr]] = field(default_factory=dict)
+    _building: AbstractContextManager[Any] = field(default_factory=RLock, repr=False)
 
     def define(self, name: str, build: Callable[[], Expr] | Expr) -> RuleRef:
         """Name a rule (once) and return a reference to it."""
@@ -292,11 +296,16 @@ class Rules:
 
     def __getitem__(self, name: str) -> Expr:
         expr = self._built.get(name)
-        if expr is None:
-            # Still pending while it is built: the name stays taken.
-            expr = self._built[name] = self._pending[name]()
-            del self._pending[name]
-        return expr
+        return self._build(name) if expr is None else expr
+
+    def _build(self, name: str) -> Expr:
+        with self._building:
+            expr = self._built.get(name)
+            if expr is None:
+                # Still pending while it is built: the name stays taken.
+                expr = self._built[name] = self._pending[name]()
+                del self._pending[name]
+            return expr
 
     def reachable(self, start: Expr) -> Iterator[tuple[str, Expr]]:
         """Every rule that `start` reaches, breadth first in order of first use."""

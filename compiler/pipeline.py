@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 from .bounds_findings import bounds_findings
 from .compiled import CompiledGrammar
 from .errors import CalligramError, SchemaError, ToolError
-from .findings import Finding
+from .findings import Finding, Findings
 from .grammar import Grammar, Rules
 from .identity import ByIdentity
 from .ir import Bounds, Call, Envelope
@@ -108,7 +108,7 @@ def compile_tools(
         raise ToolError.at("invalid-option", message)
     definitions = read_tools(tools)
     choice = choose(definitions, tool_choice)
-    findings: list[Finding] = []
+    findings = Findings()
     options = ReadOptions(
         closed_objects=not open_objects,
         arguments=True,
@@ -191,14 +191,14 @@ def _read_calls(
     definitions: Sequence[ToolDefinition],
     options: ReadOptions,
     on_unsupported: OnUnsupported,
-    findings: list[Finding],
+    findings: Findings,
 ) -> tuple[tuple[Call, ...], tuple[str, ...]]:
     """The tools with their schemas read; and the names of those left out."""
     calls: list[Call] = []
     dropped: list[str] = []
     problems: list[Problem] = []
     for tool in definitions:
-        own: list[Finding] = []
+        own = Findings()
         try:
             value = read_schema(tool.schema, origin=tool.origin, options=options, findings=own)
         except CalligramError as error:
@@ -206,9 +206,10 @@ def _read_calls(
                 problems += error.problems
                 continue
             dropped.append(tool.name)
-            findings += [Finding("refused", p.code, p.message, p.origin) for p in error.problems]
+            refused = [Finding("refused", p.code, p.message, p.origin) for p in error.problems]
+            findings.extend(refused)
             continue
-        findings += own
+        findings.take(own)
         calls.append(Call(tool.name, value, tool.schema, tool.origin))
     if problems:
         raise SchemaError(problems)
@@ -253,7 +254,7 @@ def compile_schema(
     )
     _check_bounds(bounds)
     known = Documents(documents)
-    findings: list[Finding] = []
+    findings = Findings()
     origin = Origin()
     options = ReadOptions(
         on_unsupported=on_unsupported,

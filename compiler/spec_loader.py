@@ -17,12 +17,11 @@ from pydantic import ValidationError
 
 from .errors import SpecError
 from .origin import Origin, Problem, did_you_mean, escape_pointer
+from .prebuilt_specs import PACKAGE, prebuilt_spec
 from .spec import ArgsSpec, DialectSpec
 from .spec_errors import spec_problems
 from .spec_merge import Resolver, Source, load_tree
 from .yaml_reader import MAX_BYTES, ListNode, MapNode, Node, ScalarNode
-
-_PACKAGE = __name__.rpartition(".compiler.")[0] + ".dialect_specs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ class LoadedSpec:
 
 def shipped_ids() -> list[str]:
     """The ids of the specs that come with the package, sorted."""
-    names = (entry.name for entry in resources.files(_PACKAGE).iterdir())
+    names = (entry.name for entry in resources.files(PACKAGE).iterdir())
     return sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml"))
 
 
@@ -60,6 +59,20 @@ def load_shipped(dialect: str) -> LoadedSpec:
     """
     # The tests lint what is shipped; a user need not wait for it.
     return read_spec(_shipped_source(dialect, Origin()), extends_resolver)
+
+
+def shipped_sources(dialect: str) -> tuple[str, ...]:
+    """The ids of the shipped specs that a shipped one is made of, itself first."""
+    source = _shipped_source(dialect, Origin())
+    found = [source.key]
+
+    def resolve(reference: str, child: Source, origin: Origin) -> Source:
+        parent = extends_resolver(reference, child, origin)
+        found.append(parent.key)
+        return parent
+
+    load_tree(source, resolve)
+    return tuple(key.removeprefix("shipped:") for key in found)
 
 
 def load_spec(path: str | Path, resolver: Resolver | None = None) -> LoadedSpec:
@@ -83,7 +96,8 @@ def load_dialect(dialect: str | Path | DialectSpec) -> DialectSpec:
     """A dialect by id, by path (ends in .yaml or .yml, or has a separator), or as it is."""
     if isinstance(dialect, DialectSpec):
         return dialect
-    return find_spec(dialect).spec
+    prebuilt = None if is_path(dialect) else prebuilt_spec(str(dialect))
+    return find_spec(dialect).spec if prebuilt is None else prebuilt
 
 
 def find_spec(dialect: str | Path) -> LoadedSpec:
@@ -121,7 +135,7 @@ def _shipped_source(dialect: str, origin: Origin) -> Source:
         hint += "; a file of your own is named with its .yaml" if "." not in dialect else ""
         raise SpecError.at("unknown-dialect", f"unknown dialect '{dialect}'", origin, hint)
     name = f"{dialect}.yaml"
-    text = (resources.files(_PACKAGE) / name).read_text(encoding="utf-8")
+    text = (resources.files(PACKAGE) / name).read_text(encoding="utf-8")
     return Source(text, f"dialect_specs/{name}", f"shipped:{dialect}")
 
 

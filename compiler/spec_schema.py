@@ -1,7 +1,8 @@
 """The format of dialect specs, written out from the model: for editors and for people.
 
-``python -m calligram.compiler.spec_schema --write`` renews dialect_specs/dialect.schema.json and
-docs/reference/spec-format.md in a checkout; ``--check`` only tells whether they are current.
+``python -m calligram.compiler.spec_schema --write`` renews dialect_specs/dialect.schema.json,
+dialect_specs/prebuilt.json and docs/reference/spec-format.md in a checkout; ``--check`` only tells
+whether they are current.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic.fields import FieldInfo
 
 from . import spec as model
+from .prebuilt_specs import FILE, digest
 from .spec import DialectSpec, Part
 from .spec_errors import part_in
+from .spec_loader import load_shipped, shipped_ids, shipped_sources
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = ROOT / "dialect_specs" / "dialect.schema.json"
+PREBUILT = ROOT / "dialect_specs" / FILE
 PAGE = ROOT / "docs" / "reference" / "spec-format.md"
 
 EXTENDS = (
@@ -194,7 +198,18 @@ def _bounded(words: str, metadata: list[Any]) -> str:
 def pages() -> dict[Path, str]:
     """The generated files and what they must hold."""
     schema = json.dumps(json_schema(), ensure_ascii=False, indent=2) + "\n"
-    return {SCHEMA: schema, PAGE: spec_format()}
+    return {SCHEMA: schema, PAGE: spec_format(), PREBUILT: prebuilt()}
+
+
+def prebuilt() -> str:
+    """The shipped specs as they are kept beside the YAML files, see :mod:`.prebuilt_specs`."""
+    entries = {}
+    for dialect in shipped_ids():
+        sources = shipped_sources(dialect)
+        texts = [(PREBUILT.parent / f"{s}.yaml").read_text(encoding="utf-8") for s in sources]
+        spec = load_shipped(dialect).spec.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        entries[dialect] = {"sources": sources, "digest": digest(texts), "spec": spec}
+    return json.dumps(entries, ensure_ascii=False, indent=1) + "\n"
 
 
 def stale() -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 CALL_HOLES = frozenset({"name", "name:json", "id", "index", "args"})
@@ -32,15 +33,25 @@ class Hole:
 Part = str | Hole
 
 
+def _spelled(holes: frozenset[str]) -> re.Pattern[str]:
+    spelled = "|".join(re.escape(h) for h in sorted(holes, key=lambda h: (-len(h), h)))
+    return re.compile(r"\{(" + spelled + r")\}")
+
+
+_SPELLED = {
+    holes: _spelled(holes) for holes in (CALL_HOLES, PARAM_HOLES, BODY_HOLES, TRIGGER_HOLES)
+}
+
+
+@lru_cache(maxsize=256)
 def parse_template(text: str, holes: frozenset[str]) -> tuple[Part, ...]:
     """The parts of a template, left to right; literals are never empty and never adjacent.
 
     `holes` are the spellings between the braces ("name", "name:json").
     """
-    spelled = "|".join(re.escape(h) for h in sorted(holes, key=lambda h: (-len(h), h)))
     parts: list[Part] = []
     position = 0
-    for found in re.finditer(r"\{(" + spelled + r")\}", text):
+    for found in _SPELLED[holes].finditer(text):
         if found.start() > position:
             parts.append(text[position : found.start()])
         name, _, form = found[1].partition(":")

@@ -96,9 +96,9 @@ def tool_entries(tools: object) -> Sequence[object]:
     Raises:
         ToolError: it is neither, or it is empty.
     """
-    if isinstance(tools, Mapping):
+    if not isinstance(tools, (list, tuple)) and isinstance(tools, Mapping):
         inner = tools.get("result", tools)
-        if isinstance(inner, Mapping) and "tools" in inner:
+        if isinstance(inner, (dict, Mapping)) and "tools" in inner:
             tools = inner["tools"]
         else:
             _fail("invalid-tools", "expected a list of tools", hint=_FORMS)
@@ -116,13 +116,13 @@ def _read_tool(entry: object, index: int, problems: list[Problem]) -> ToolDefini
     def wrong(code: str, message: str, *path: str, hint: str | None = None) -> None:
         problems.append(Problem(code, f"tool {index}: {message}", here.child(*path), hint))
 
-    if not isinstance(entry, Mapping):
+    if not isinstance(entry, (dict, Mapping)):
         wrong("invalid-tool", f"expected an object, not {_kind(entry)}", hint=_FORMS)
         return None
     path: tuple[str, ...] = ()
     if "function" in entry:
         entry, path = entry["function"], ("function",)
-        if not isinstance(entry, Mapping):
+        if not isinstance(entry, (dict, Mapping)):
             wrong("invalid-tool", f"`function` must be an object, not {_kind(entry)}", *path)
             return None
     kind = entry.get("type")
@@ -150,7 +150,7 @@ def _read_tool(entry: object, index: int, problems: list[Problem]) -> ToolDefini
     if not given and unknown:
         # A misspelt `parameters` must not make a tool without any.
         near = next((h for k in unknown if (h := did_you_mean(k, _SCHEMA_KEYS))), None)
-        schemas = [k for k in unknown if isinstance(entry[k], Mapping)]
+        schemas = [k for k in unknown if isinstance(entry[k], (dict, Mapping))]
         if near is not None or schemas:
             key = (schemas or unknown)[0]
             message = f"it has no parameters, and `{key}` is no key of a tool"
@@ -220,9 +220,9 @@ def _choose_mapping(offered: tuple[ToolDefinition, ...], choice: Mapping[str, An
 
 def _name_of(entry: object) -> str:
     """The tool that an entry of a choice names."""
-    if isinstance(entry, Mapping):
+    if isinstance(entry, (dict, Mapping)):
         inner = entry.get("function", entry)
-        entry = inner.get("name") if isinstance(inner, Mapping) else None
+        entry = inner.get("name") if isinstance(inner, (dict, Mapping)) else None
     if not isinstance(entry, str):
         _fail("invalid-tool-choice", "tool_choice names a tool that is no string")
     return entry

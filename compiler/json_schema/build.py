@@ -165,7 +165,7 @@ class Builder:
             case Numbers():
                 return self._number(x)
             case Strings():
-                return _string(x)
+                return string_value(x)
             case Arrays():
                 return self._array(x)
             case Objects():
@@ -341,7 +341,7 @@ def only_objects(value: Value, origin: Origin) -> Value:
     return made[0] if len(made) == 1 else UnionValue(tuple(made), origin)
 
 
-def _string(x: Strings) -> StringValue:
+def string_value(x: Strings) -> StringValue:
     """Lengths that a language holds are counted beside its automaton, not inside it."""
     if x.language is None:
         return StringValue(x.shortest, x.longest, None, x.origin)

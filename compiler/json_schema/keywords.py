@@ -79,6 +79,9 @@ ANNOTATIONS = frozenset(
     )  # fmt: skip
 )
 
+NO_MORE_KEYS = "absent: no undeclared key is written"
+"""What to say of an object that is closed because it declares keys."""
+
 _KNOWN = tuple(sorted(IMPLEMENTED | ANNOTATIONS))
 
 _SINCE = {

@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import SchemaError
-from ..findings import Finding
+from ..findings import Findings
 from ..ir import NeverValue, SchemaValue
 from ..origin import Origin
 from .build import only_objects, schema_value
 from .forms import Goal, Objects, Values
+from .notes import findings_of
 from .options import ReadOptions
+from .plain import read_plain
 from .reading import Reader
 from .shape import check_shape
 
 
 def read_schema(
-    schema: Any, *, origin: Origin, options: ReadOptions, findings: list[Finding]
+    schema: Any, *, origin: Origin, options: ReadOptions, findings: Findings
 ) -> SchemaValue:
     """The values that a JSON Schema lets through, as IR.
 
@@ -32,6 +34,18 @@ def read_schema(
         raise SchemaError.at(
             "invalid-schema", f"a schema is an object or a boolean, not {kind}", origin
         )
+    plain = read_plain(schema, origin, options)
+    if plain is not None:
+        value, note = plain
+        findings.later(lambda: findings_of(note, origin))
+        return value
+    return read_any(schema, origin=origin, options=options, findings=findings)
+
+
+def read_any(
+    schema: dict[str, Any] | bool, *, origin: Origin, options: ReadOptions, findings: Findings
+) -> SchemaValue:
+    """What :func:`read_schema` does, also with plain schemas by the way of all others."""
     check_shape(schema, origin, options.max_depth)
     reader = Reader(schema, origin, options)
     try:

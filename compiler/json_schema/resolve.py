@@ -30,6 +30,7 @@ from .forms import (
     Values,
 )
 from .json_values import is_container
+from .keywords import NO_MORE_KEYS
 from .lookup import open_names
 from .meet_containers import objects
 from .track import cut
@@ -156,10 +157,7 @@ class Graph:
         reader = self.reader
         classes = x.classes
         if reader.options.closed_objects and x.declares and any(c.implicit for c in classes):
-            reader.found(
-                "narrowed", "additionalProperties", "absent: no undeclared key is written",
-                x.origin,
-            )  # fmt: skip
+            reader.found("narrowed", "additionalProperties", NO_MORE_KEYS, x.origin)
             classes = tuple(c for c in classes if not c.implicit)
             kept = {}
             for name, m in x.members.items():

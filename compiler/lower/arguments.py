@@ -31,11 +31,14 @@ from ..template import Hole
 from .keys import MAX_KEY, solid_text
 from .layout import Layout
 from .objects import may_be_empty, object_members
+from .plain import is_word
 from .shape import Shape, markup
 from .shared import Shared
 from .spelling import StringStyle
 from .values import ValueLowering
 from .writer import not_carryable
+
+_PARAM_HOLES = ("key", "type", "value")
 
 
 class ArgumentsLowering:
@@ -64,6 +67,63 @@ class ArgumentsLowering:
             if (expr := self._container(part)) is not None
         ]
         return choice(*options) if options else None
+
+    def surely(self, value: Value) -> Expr:
+        """The whole container of plain arguments."""
+        found = self.arguments(value)
+        assert found is not None, "plain arguments can be written"
+        return found
+
+    def is_plain(self, value: Value) -> bool:
+        """Whether it is plain that the arguments can be written, an object of one key or more.
+
+        Then they may be lowered later: see :mod:`.plain`.
+        """
+        plain = self.values.plain
+        if self.shape.args.notation in ("json", "bare-dict"):
+            return isinstance(value, ObjectValue) and bool(value.keys) and plain.value(value)
+        if not isinstance(value, ObjectValue) or not value.keys or not plain.bare(value):
+            return False
+        if any(isinstance(p, Hole) and p.name not in _PARAM_HOLES for p in self.shape.param):
+            return False
+        return all(self._is_plain_param(key) for key in value.keys) and all(
+            plain.value(kind.value) for kind in value.open_keys
+        )
+
+    def _is_plain_param(self, key: Key) -> bool:
+        for at, part in enumerate(self.shape.param):
+            if isinstance(part, Hole) and part.name == "key":
+                if part.form == "json":
+                    carried = self.values.plain.key(key)
+                else:
+                    following = self._behind(at)
+                    carried = self.shape.carries_key(key.name, following, self.avoid)
+                if not carried:
+                    return False
+        return self._is_plain_argument(key.value)
+
+    def _is_plain_argument(self, value: Value) -> bool:
+        plain = self.values.plain
+        if self.shape.args.notation == "kwargs":
+            return plain.value(value)
+        styles, closer = self.shape.raw_styles(), self.shape.value_closer
+        match value:
+            case UnionValue(options):
+                return all(map(self._is_plain_argument, options))
+            case StringValue():
+                return value.language is None and value.max_length is None
+            case EnumValue(values):
+                texts = [v for v in values if isinstance(v, str)]
+                return all(is_word(v) for v in values if not isinstance(v, str)) and all(
+                    plain.text(text, styles, closer) for text in texts
+                )
+            case _:
+                return plain.value(value)
+
+    def _behind(self, at: int) -> str:
+        """The literal behind a part of the `param` template."""
+        following = self.shape.param[at + 1] if at + 1 < len(self.shape.param) else ""
+        return following if isinstance(following, str) else ""
 
     def _container(self, value: ObjectValue) -> Expr | None:
         args = self.shape.args
@@ -120,8 +180,7 @@ class ArgumentsLowering:
             return value
         if part.name == "type":
             return Literal(attribute or "")
-        following = self.shape.param[at + 1] if at + 1 < len(self.shape.param) else ""
-        return self._key(member, part, following if isinstance(following, str) else "")
+        return self._key(member, part, self._behind(at))
 
     def _key(self, member: Key | OpenKeys, hole: Hole, following: str) -> Expr | None:
         if hole.form == "json":

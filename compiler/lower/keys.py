@@ -39,6 +39,8 @@ class KeyLowering:
             except RenderError as error:
                 self.shared.problems += error.problems
                 return None
+            if len(texts) == 1:
+                return Literal(*texts)
             return trie([(text, Sequence(())) for text in texts])
         found = [e for s in self.layout.keys if (e := self._spelled(member, s)) is not None]
         return choice(*found) if found else None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+_OTHERS = re.compile(r"[^a-z0-9]+")
+
 
 class Names:
     """Hands out rule names; the same sequence of hints gives the same names."""
@@ -13,7 +15,7 @@ class Names:
 
     def fresh(self, *hints: str) -> str:
         """A name made of the hints, made unique by a number if need be."""
-        text = re.sub(r"[^a-z0-9]+", "-", "-".join(h for h in hints if h).lower()).strip("-")
+        text = _OTHERS.sub("-", "-".join(h for h in hints if h).lower()).strip("-")
         text = text[:48].strip("-")
         if not text or not text[0].isalpha():
             text = f"r-{text}" if text else "r"

@@ -193,16 +193,14 @@ def string_markers(spec: DialectSpec) -> tuple[Token, ...]:
 def markup(text: str, tokens: tuple[TokenSpec, ...]) -> Expr:
     """A literal with the dialect's tokens in it told apart, the longest first."""
     found: list[Expr] = []
-    ordered = sorted(tokens, key=lambda t: -len(t.text))
-    plain = ""
     at = 0
-    while at < len(text):
-        token = next((t for t in ordered if text.startswith(t.text, at)), None)
-        if token is None:
-            plain += text[at]
-            at += 1
-            continue
-        found += [Literal(plain), Token(token.text, token.match)]
-        plain = ""
-        at += len(token.text)
-    return sequence(*found, Literal(plain)) if found or plain else Sequence(())
+    while True:
+        # The first that occurs; of those that begin at one place, the longest.
+        places = ((text.find(t.text, at), -len(t.text), i) for i, t in enumerate(tokens))
+        place, _, which = min((p for p in places if p[0] >= 0), default=(-1, 0, 0))
+        if place < 0:
+            break
+        token = tokens[which]
+        found += [Literal(text[at:place]), Token(token.text, token.match)]
+        at = place + len(token.text)
+    return sequence(*found, Literal(text[at:])) if found or text else Sequence(())

@@ -126,6 +126,8 @@ class TextLowering:
         what = f"text without {closer!r}" if closer else "text"
         if language is not None:
             free, what = language & free, language.what
+        elif high is None:
+            origin = Origin()  # Shared by all such texts, whichever is built first.
         key = ("raw", language, closer, style.before, stops)
         return self._regular(key, free, "none", "", (low, high, most), what, origin)
 
@@ -155,7 +157,13 @@ class TextLowering:
             ("guarded-loops", stops, low),
             hint,
             lambda: bounded_loops(
-                at_least(machine, low), most, shared.rules, shared.names, hint, origin
+                # Shared by all such strings, whichever is built first.
+                at_least(machine, low),
+                most,
+                shared.rules,
+                shared.names,
+                hint,
+                Origin(),
             ),
         )
 

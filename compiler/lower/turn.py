@@ -250,11 +250,12 @@ class TurnLowering:
         layout = value_layout(self.spec, shape.args, shape.json, self.gaps, shape.value_closer)
         at = next(i for i, p in enumerate(shape.call) if isinstance(p, Hole) and p.name == "name")
         before = [self._part(p, shape) for p in shape.call[:at]]
+        behind_it = [None if _is_own(p) else self._part(p, shape) for p in shape.call[at + 1 :]]
         options = []
         for call in self.envelope.calls:
             if kind_of(self.spec, call) is not None:
                 continue
-            option = self._one_tool(call, shape, layout, at)
+            option = self._one_tool(call, shape, layout, behind_it)
             if option is not None:
                 options.append(option)
         if not options:
@@ -263,9 +264,13 @@ class TurnLowering:
         return self.shared.rules.define(self.shared.names.fresh("call"), expr)
 
     def _one_tool(
-        self, call: Call, shape: Shape, layout: Layout, at: int
+        self, call: Call, shape: Shape, layout: Layout, behind_it: list[Expr | None]
     ) -> tuple[str, Expr] | None:
-        """The tool's name as written, and the rest of its call."""
+        """The tool's name as written, and the rest of its call.
+
+        `behind_it`: what follows the name, None for what is the tool's own.
+        """
+        at = len(shape.call) - len(behind_it) - 1
         first = shape.call[at]
         assert isinstance(first, Hole)
         try:
@@ -277,7 +282,13 @@ class TurnLowering:
         lowering = notation(
             self.shared, shape, layout, call.arguments.definitions, call.name, self.spec.tokens
         )
-        arguments = lowering.arguments(call.arguments.value)
+        value = call.arguments.value
+        arguments: Expr | None
+        if lowering.is_plain(value):
+            rule = self.shared.names.fresh(call.name, "args")
+            arguments = self.shared.rules.define(rule, lambda: lowering.surely(value))
+        else:
+            arguments = lowering.arguments(value)
         if arguments is None:
             if not self.shared.problems:
                 message = "no arguments can be written for this tool"
@@ -286,15 +297,24 @@ class TurnLowering:
         if not isinstance(arguments, (RuleRef, Literal)):
             rule = self.shared.names.fresh(call.name, "args")
             arguments = self.shared.rules.define(rule, arguments)
-        rest: list[Expr] = []
-        for part in shape.call[at + 1 :]:
-            if isinstance(part, Hole) and part.name == "args":
-                rest.append(arguments)
-            elif isinstance(part, Hole) and part.name == "name":
-                rest.append(Literal(self._name(call, part, shape, layout)))
-            else:
-                rest.append(self._part(part, shape))
-        return name, sequence(*rest)
+        parts: list[Expr] = []
+        for part, same in zip(shape.call[at + 1 :], behind_it, strict=True):
+            if same is not None:
+                parts.append(same)
+            elif isinstance(part, Hole) and part.name == "args":
+                parts.append(arguments)
+            elif isinstance(part, Hole):
+                parts.append(Literal(self._name(call, part, shape, layout)))
+        if isinstance(arguments, Literal):
+            return name, sequence(*parts)
+        # What stands behind a text is looked into where the text begins. A sequence is not, so that
+        # no arguments are built before their tool's name is written.
+        own = next(i for i, part in enumerate(parts) if part is arguments)
+        begun = sequence(*parts[:own])
+        first_items = begun.items if isinstance(begun, Sequence) else (begun,)
+        later = sequence(arguments, *parts[own + 1 :])
+        later = later if isinstance(later, Sequence) else Sequence((later,))
+        return name, Sequence((*first_items, later))
 
     def _raw_call(self, call: Call) -> Expr | None:
         """The call of a tool whose body is raw text; it is the only one of its turn."""
@@ -372,3 +392,8 @@ class TurnLowering:
             language = language & Language.avoiding((), following)
         expr = Regular(spell(language.dfa, "none", ""), 0, 64, "a call id")
         return optional(expr) if shape.call_id.optional else expr
+
+
+def _is_own(part: str | Hole) -> bool:
+    """Whether a part of a call is another one for each tool."""
+    return isinstance(part, Hole) and part.name in ("args", "name")

@@ -50,11 +50,21 @@ from .layout import Layout
 from .nesting import landings
 from .objects import may_be_empty, object_members
 from .one_spelling import OneSpelling
+from .plain import PlainValues
 from .scalars import number
 from .shared import Shared
 from .texts import TextLowering
 from .writer import Writer
 
+_SCALARS = (
+    StringValue,
+    IntegerValue,
+    NumberValue,
+    BooleanValue,
+    NullValue,
+    EnumValue,
+    AnyValue,
+)
 _WHITESPACE = Chars(((0x09, 0x0A), (0x0D, 0x0D), (0x20, 0x20)))
 
 
@@ -71,6 +81,8 @@ class ValueLowering:
         self.heights = heights(definitions)
         self.texts = TextLowering(shared, layout, Writer(layout, definitions))
         self.keys = KeyLowering(shared, layout, self.texts)
+        self.plain = PlainValues(layout)
+        self._punctuation: dict[str, Expr] = {}
         self._met: set[str] = set()
         self._needed: Kept = {}
         self._objects: dict[tuple[int, int], RuleRef | None] = {}
@@ -88,6 +100,8 @@ class ValueLowering:
 
     def fits(self, value: Value, depth: int) -> bool:
         """Can the value be written at all with so much recursion left (-1: any)?"""
+        if isinstance(value, _SCALARS):
+            return True
         height = needed(value, self.heights, self._needed)
         return height is not None and (depth < 0 or height <= depth)
 
@@ -162,28 +176,39 @@ class ValueLowering:
 
     def _container(self, value: ArrayValue | ObjectValue, depth: int) -> RuleRef | None:
         """A rule of its own, so that repeats of it stay cheap in every target."""
+        key = (id(value), depth)
+        if key not in self._objects and self.plain.value(value):
+            self._kept.append(value)
+            rule = self._rule_name(value)
+            self._objects[key] = self.shared.rules.define(rule, lambda: self._surely(value, depth))
+        if key in self._objects:
+            return self._objects[key]
         if not self._inside:
             self._inside = True
             for part in landings(value, distinct=self.layout.one_spelling):
                 if self.fits(part, depth):
                     self._container(part, depth)
-            found = self._container(value, depth)
+            made = self._container(value, depth)
             self._inside = False
-            return found
-        key = (id(value), depth)
-        if key not in self._objects:
-            expr = (
-                array(self, value, depth)
-                if isinstance(value, ArrayValue)
-                else self.object(value, depth)
-            )
-            self._kept.append(value)
-            self._objects[key] = None
-            if expr is not None:
-                tail = value.origin.pointer.rsplit("/", 1)[-1]
-                name = self.shared.names.fresh(self.hint, tail)
-                self._objects[key] = self.shared.rules.define(name, expr)
-        return self._objects[key]
+            return made
+        expr = self._brackets(value, depth)
+        self._kept.append(value)
+        found = None if expr is None else self.shared.rules.define(self._rule_name(value), expr)
+        self._objects[key] = found
+        return found
+
+    def _brackets(self, value: ArrayValue | ObjectValue, depth: int) -> Expr | None:
+        if isinstance(value, ArrayValue):
+            return array(self, value, depth)
+        return self.object(value, depth)
+
+    def _surely(self, value: ArrayValue | ObjectValue, depth: int) -> Expr:
+        found = self._brackets(value, depth)
+        assert found is not None, "a plain value can be written"
+        return found
+
+    def _rule_name(self, value: ArrayValue | ObjectValue) -> str:
+        return self.shared.names.fresh(self.hint, value.origin.pointer.rsplit("/", 1)[-1])
 
     def like(self, layout: Layout, definitions: Mapping[str, Value]) -> ValueLowering:
         """A lowering in the same notation."""
@@ -219,9 +244,13 @@ class ValueLowering:
 
     def punctuation(self, text: str) -> Expr:
         """A separator: as given, or with gaps around its visible part."""
-        if not self.layout.flexible:
-            return Literal(text)
-        return sequence(self.gap(), Literal(text.strip()), self.gap())
+        found = self._punctuation.get(text)
+        if found is None:
+            found = Literal(text)
+            if self.layout.flexible:
+                found = sequence(self.gap(), Literal(text.strip()), self.gap())
+            self._punctuation[text] = found
+        return found
 
     def bracketed(self, opening: str, inside: Expr, closing: str) -> Expr:
         """A container's text in its brackets."""

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.validators import validator_for
 
 from calligram.compiler.errors import CalligramError, SchemaError
-from calligram.compiler.findings import Finding
+from calligram.compiler.findings import Finding, Findings
 from calligram.compiler.ir import SchemaValue
 from calligram.compiler.json_schema import ReadOptions, read_schema
 from calligram.compiler.membership import contains
@@ -21,17 +21,17 @@ from calligram.compiler.origin import Origin, Problem
 
 def read(schema: Any, **options: Any) -> SchemaValue:
     """The schema's value, with the given options."""
-    return read_schema(schema, origin=Origin(), options=ReadOptions(**options), findings=[])
+    return read_schema(schema, origin=Origin(), options=ReadOptions(**options), findings=Findings())
 
 
 def read_findings(schema: Any, **options: Any) -> list[Finding]:
     """The findings of a schema, whether it is refused or not."""
-    found: list[Finding] = []
+    found = Findings()
     try:
         read_schema(schema, origin=Origin(), options=ReadOptions(**options), findings=found)
     except SchemaError:
         pass
-    return found
+    return list(found)
 
 
 def problems(schema: Any, **options: Any) -> tuple[Problem, ...]:

@@ -13,7 +13,7 @@ from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
 from referencing.jsonschema import specification_with
 
 from calligram.compiler.errors import CalligramError, LimitExceeded, SchemaError, ToolError
-from calligram.compiler.findings import Finding
+from calligram.compiler.findings import Finding, Findings
 from calligram.compiler.ir import SchemaValue
 from calligram.compiler.json_schema import ReadOptions, read_schema
 from calligram.compiler.json_schema.documents import Documents
@@ -30,17 +30,17 @@ HOST = "http://localhost:1234"
 
 def read(schema: Any, documents: Mapping[str, Any], **options: Any) -> SchemaValue:
     given = ReadOptions(documents=Documents(documents), **options)
-    return read_schema(schema, origin=Origin(), options=given, findings=[])
+    return read_schema(schema, origin=Origin(), options=given, findings=Findings())
 
 
 def findings(schema: Any, documents: Mapping[str, Any], **options: Any) -> list[Finding]:
-    found: list[Finding] = []
+    found = Findings()
     given = ReadOptions(documents=Documents(documents), **options)
     try:
         read_schema(schema, origin=Origin(), options=given, findings=found)
     except SchemaError:
         pass
-    return found
+    return list(found)
 
 
 def problems(schema: Any, documents: Any) -> tuple[Problem, ...]:
