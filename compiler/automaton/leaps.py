@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from .cells import REGULAR, REPEAT
@@ -17,8 +18,10 @@ from .liveness import liveness
 
 _SHORTEST: Final = 8
 """Bytes below which stepping is as good."""
-_LONGEST_UNIT: Final = 16
-"""Bytes of one spelling of a character, at most."""
+_MOST_PLACES: Final = 300
+"""Places looked at to find the spellings of a character."""
+_DEEPEST: Final = 20
+"""Continuations behind one another in one of them."""
 
 Span = tuple[int, int]
 
@@ -115,15 +118,12 @@ class Leaps:
         plain: list[Span] = []
         longer: list[str] = []
         spelled = False
-        arcs = core.expand(thread).arcs
-        for span, targets in _grouped(arcs).items():
-            # A first byte that could also mean something else is left to single steps.
-            if any(_overlap(span, (a.low, a.high)) and span != (a.low, a.high) for a in arcs):
-                continue
+        for span, targets in _grouped(core.expand(thread).arcs).items():
             if targets == (after,):
                 plain.append(span)
                 continue
-            rest = self._way(targets, after, _LONGEST_UNIT)
+            rest = self._way(targets, after, [_MOST_PLACES])
+            # A first byte that could also mean something else is left to single steps.
             if rest is not None:
                 longer.append(f"[{_span(span)}]{rest}")
                 spelled = spelled or span[0] < 0x80
@@ -136,36 +136,46 @@ class Leaps:
             run = f"{run}(?>(?:{'|'.join(longer)})++{run})*+"
         return _Loop(*(re.compile(p.encode("ascii"), re.DOTALL) for p in (run, unit)), spelled)
 
-    def _way(self, cells: tuple[int, ...], after: int, depth: int) -> str | None:
-        """The pattern of all that leads from these continuations to another, if every way does and
-        no way is the beginning of another; None if not."""
+    def _way(self, cells: tuple[int, ...], after: int, budget: list[int]) -> str | None:
+        """The pattern of what leads from these continuations to another and to nothing else; None
+        if there is none, or if it would take too long to tell. Texts of it begin no others."""
         if cells == (after,):
             return ""
+        budget[0] -= 1
+        if budget[0] < 0 or not all(self._is_before(cell, after) for cell in cells):
+            return None
         expansions = [self._core.expand(cell) for cell in cells]
-        if depth == 0 or any(e.final is not None for e in expansions):
-            return None
-        groups = _grouped(arc for e in expansions for arc in e.arcs)
-        if not groups or any(a != b and _overlap(a, b) for a in groups for b in groups):
-            return None
         options = []
-        for span, targets in groups.items():
-            rest = self._way(targets, after, depth - 1)
-            if rest is None:
-                return None
-            options.append(f"[{_span(span)}]{rest}")
+        for span, targets in _grouped(arc for e in expansions for arc in e.arcs).items():
+            rest = self._way(targets, after, budget)
+            if rest is not None:
+                options.append(f"[{_span(span)}]{rest}")
+        if not options:
+            return None
         return options[0] if len(options) == 1 else f"(?:{'|'.join(options)})"
 
 
+    def _is_before(self, cell: int, after: int) -> bool:
+        """Is a continuation something and then `after`?"""
+        for _ in range(_DEEPEST):
+            if not cell:
+                return False
+            cell = self._core.parts(cell)[1]
+            if cell == after:
+                return True
+        return False
+
+
 def _grouped(arcs: Iterable[Arc]) -> dict[Span, tuple[int, ...]]:
-    """Where each range of bytes leads."""
-    found: dict[Span, dict[int, None]] = {}
-    for arc in arcs:
-        found.setdefault((arc.low, arc.high), {})[arc.target] = None
-    return {span: tuple(sorted(targets)) for span, targets in found.items()}
-
-
-def _overlap(one: Span, other: Span) -> bool:
-    return one[0] <= other[1] and other[0] <= one[1]
+    """Where disjoint ranges of bytes lead."""
+    known = tuple(arcs)
+    edges = sorted({a.low for a in known} | {a.high + 1 for a in known})
+    found: dict[Span, tuple[int, ...]] = {}
+    for low, edge in pairwise(edges):
+        targets = tuple(sorted({a.target for a in known if a.low <= low <= a.high}))
+        if targets:
+            found[low, edge - 1] = targets
+    return found
 
 
 def _span(span: Span) -> str:

@@ -37,7 +37,7 @@ def stepped(automaton: Recogniser, data: bytes) -> tuple[int, int]:
     return here, len(data)
 
 
-@pytest.mark.parametrize("dialect", ["hermes-json", "qwen3-coder-xml", "lfm2-pythonic", "gemma4"])
+@pytest.mark.parametrize("dialect", ["hermes-json", "qwen3-coder-xml", "lfm2-pythonic", "deepseek-v32-dsml"])
 @pytest.mark.parametrize("schema", SCHEMAS, ids=str)
 def test_leaps_and_steps_end_in_one_configuration(dialect: str, schema: dict[str, object]) -> None:
     tool = {"name": "f", "parameters": {"properties": {"a": schema}}}
