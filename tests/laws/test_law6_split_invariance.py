@@ -12,7 +12,7 @@ import pytest
 
 import calligram
 from calligram.targets import parser
-from calligram.targets.parser import deltas, reader
+from calligram.targets.parser import build, stream
 from tests.corpus_format import CorpusCase, corpus_dialects, corpus_tools, load_corpus
 from tests.laws.test_law1_one_language import report
 from tests.sampling import FUZZ, dice, fuzzed
@@ -145,17 +145,18 @@ def test_a_stream_that_tells_what_it_is_not_sure_of_is_noticed(
 ) -> None:
     reading, text = first_case("content before the call")
     assert not violations(reading, text, every_cut(text))
-    original = deltas.Deltas.up_to
-    monkeypatch.setattr(deltas.Deltas, "up_to", lambda self, sure: original(self, len(self._text)))
+    original = build.Builder.told
+    monkeypatch.setattr(build.Builder, "told", lambda self, sure: original(self, len(self._text)))
     assert violations(reading, text, every_cut(text))
 
 
 def test_a_stream_that_cuts_characters_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     reading, text = first_case("nested objects and arrays")
 
-    def read(self: reader.Stream, data: bytes) -> None:
+    def read(self: stream.TextStream, data: bytes) -> None:
+        self._catch_up()
         self._take(data.decode("utf-8", "replace"))
 
     assert not violations(reading, text, every_cut(text))
-    monkeypatch.setattr(reader.Stream, "read", read)
+    monkeypatch.setattr(stream.TextStream, "read", read)
     assert violations(reading, text, every_cut(text))
