@@ -58,6 +58,7 @@ class CapturingAutomaton:
         self._index: dict[tuple[int, ...], int] = {(): DEAD}
         self._next: list[dict[int, Step]] = [{}]
         self.quiet: list[dict[int, int]] = [{}]
+        self._cutting: set[tuple[int, int]] = set()
         self._loops: dict[int, re.Pattern[bytes] | None] = {}
         self.start = self._intern((self.core.continuation(start),))
         self.resume = self.start if resume is None else self.enter(resume)
@@ -134,6 +135,8 @@ class CapturingAutomaton:
                     moves.setdefault(arc.target, Move(index, arc.events))
         # A cut is a decision: what has not been decided in favour of is given up.
         chosen = cut or moves
+        if len(cut) > 1:
+            self._cutting.add((config, byte))
         if not chosen:
             return REFUSED
         target = self._intern(tuple(chosen))
@@ -150,6 +153,16 @@ class CapturingAutomaton:
             for thread in self._configs[config]
             for arc in self.core.expand(thread).arcs
         )
+
+    def decides(self, config: int, byte: int) -> bool:
+        """Does the step on `byte` commit to several readings at once? Those in which something else
+        has happened than in the preferred one are then to be given up: see :meth:`only`."""
+        return (config, byte) in self._cutting
+
+    def only(self, config: int, kept: tuple[int, ...]) -> int:
+        """The configuration with some of its readings, by their indices."""
+        threads = self._configs[config]
+        return self._intern(tuple(threads[index] for index in kept))
 
     def final(self, config: int) -> tuple[int, tuple[Event, ...]] | None:
         """The preferred reading that may end here and its last events; None if none may."""

@@ -76,7 +76,7 @@ def finish(
 
     grammar = reader.grammar
     verdict = grammar.check(bytes(text) + cut)
-    if verdict.accepted:
+    if verdict.accepted and not found:
         # No automaton remembers undeclared keys; the last one counts, as in JSON. What was relaxed
         # is for the validator; the rest the grammar has decided, and exactly, where a validator
         # reads numbers as floats and patterns as Python does.

@@ -25,8 +25,9 @@ _FENCE: Final = re.compile(rb"```[A-Za-z]*+")
 _INDEX: Final = re.compile(rb":(\d+)")
 _NAMES: Final = ("name", "function", "tool", "tool_name")
 _ARGUMENTS: Final = ("arguments", "parameters", "args", "input", "kwargs")
-_BRACKETS: Final = re.compile(rb"[\]})\s]*+[\]})]")
+_BRACKETS: Final = re.compile(rb"(?:\s*+[\]})])++")
 _QUOTED: Final = re.compile(rb"\(\s*+\{")
+_OTHER: Final = "the call is in another shape than the dialect's"
 _WORK: Final = 8
 """Bytes that all attempts may read together, as a multiple of the text."""
 
@@ -94,7 +95,7 @@ def recover(
             calls = attempt.calls()
             work -= attempt.loose.at - at + 1
             if not calls:
-                at += 1
+                at = max(at + 1, attempt.headed)
                 continue
             if kept < at:
                 left.append((kept, at))
@@ -127,6 +128,8 @@ class _Attempt:
         self.start = at
         self.loose = Loose(text, at, end, self._ends)
         self.found: list[Found] = []
+        # Whoever begins before this and fails behind it fails from wherever he begins.
+        self.headed = at
 
     def calls(self) -> list[Found]:
         """The calls that are complete; none if there is none."""
@@ -135,6 +138,8 @@ class _Attempt:
                 start = self.loose.at
                 self.loose.noted = []
                 self._header()
+                if not self.found:
+                    self.headed = self.loose.at
                 if self.loose.space() in (0x7B, 0x5B):
                     self._objects(start)
                 else:
@@ -151,13 +156,13 @@ class _Attempt:
     def _header(self) -> None:
         """Markers, fences and the words that stand before a call, in any order."""
         loose = self.loose
+        loose.match(self.marks.header)
         while True:
-            loose.space()
             at = loose.at
-            if loose.match(_FENCE):
-                loose.note("code-fence", "the call is in a code fence", at)
-            elif self._name() is not None or not self._skip((*self.marks.safe, *self.marks.words)):
-                return
+            if not loose.match(_FENCE):
+                break
+            loose.note("code-fence", "the call is in a code fence", at)
+            loose.match(self.marks.header)
 
     def _skip(self, texts: tuple[bytes, ...]) -> bool:
         here = next((t for t in texts if self.loose.text.startswith(t, self.loose.at)), None)
@@ -178,8 +183,10 @@ class _Attempt:
         before = loose.at
         loose.space()
         at = loose.at
-        if loose.match(_BRACKETS) and self._then_closes():
-            noted.append(("extra-bracket", "a bracket too many", at, loose.at))
+        brackets = loose.match(_BRACKETS)
+        if brackets is not None and self._then_closes():
+            if brackets[0] not in self.marks.brackets:
+                noted.append(("extra-bracket", "a bracket too many", at, loose.at))
         else:
             loose.at = at
         loose.match(_FENCE)
@@ -198,6 +205,9 @@ class _Attempt:
                 noted.append(("missing-closer", "what ends the call is missing", before, before))
         last.end = loose.at
         last.recoveries += [Note(*n) for n in noted]
+        if not any(f.recoveries for f in self.found):
+            message = "what stands around the call is not as it should"
+            last.recoveries.append(Note("loose-header", message, self.start, last.end))
         return closed
 
     def _then_closes(self) -> bool:
@@ -209,16 +219,9 @@ class _Attempt:
     # Calls ------------------------------------------------------------------------------------
 
     def _name(self) -> bytes | None:
-        """The offered tool whose name stands here, the longest."""
-        best = b""
-        for name in self.tools:
-            data = name.encode()
-            behind = self.loose.at + len(data)
-            if len(data) > len(best) and self.loose.text.startswith(data, self.loose.at):
-                after = self.loose.text[behind : behind + 1]
-                if behind <= self.loose.end and not (after.isalnum() or after in (b"_", b"-")):
-                    best = data
-        return best or None
+        """Read the name of an offered tool, if one is here."""
+        found = self.loose.match(self.marks.name)
+        return None if found is None else found[0]
 
     def _objects(self, start: int) -> None:
         """Calls as JSON objects with a name and arguments, one or a list of them."""
@@ -231,9 +234,11 @@ class _Attempt:
             made.append(self._entry(entry, inner))
         if not made:
             raise NoValue
-        if isinstance(value, list) or not self.marks.named:
-            loose.note("other-shape", "the call is in another shape than the dialect's", start)
-        for call, inner in made:
+        other = isinstance(value, list) or not self.marks.named
+        for index, (call, inner) in enumerate(made):
+            if other:
+                span = place.inner[index].span if isinstance(value, list) else place.span
+                loose.note("other-shape", _OTHER, *span)
             self._add(start, call, inner)
             start = loose.at
 
@@ -265,7 +270,6 @@ class _Attempt:
         name = self._name()
         if name is None:
             raise NoValue
-        loose.at += len(name)
         tool = self.tools[name.decode()]
         index = loose.match(_INDEX)
         self._header()
@@ -280,7 +284,7 @@ class _Attempt:
             arguments, place = self._tagged(tool)
         usual = {"kwargs": char == 0x28, "tagged": char not in (0x28, 0x7B)}
         if self.marks.named or not usual.get(self.marks.notation, char == 0x7B):
-            loose.note("other-shape", "the call is in another shape than the dialect's", start)
+            loose.note("other-shape", _OTHER, start)
         identity = None if index is None else index[1].decode()
         self._add(start, {"name": tool.name, "arguments": arguments, "id": identity}, place)
 
@@ -302,8 +306,6 @@ class _Attempt:
         loose = self.loose
         identity = call["id"]
         call["id"] = identity if isinstance(identity, str) else None
-        if not loose.noted:
-            loose.note("loose-header", "what stands around the call is not as it should", start)
         notes = [Note(*n) for n in loose.noted]
         loose.noted = []
         self.found.append(Found(start, loose.at, call, place, notes))

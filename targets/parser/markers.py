@@ -7,6 +7,7 @@ brackets, which prose and code hold, begin no call.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +15,8 @@ from ...compiler.lower.shape import Shape, shapes
 from ...compiler.spec import DialectSpec
 from ...compiler.template import Hole
 
-_TAG: Final = re.compile(r"</?[^\s<>=]+[>=]|\[/?[A-Z][A-Z_]*\]")
+_TAG: Final = re.compile(r"</?[^\s<>=]+(?:[>=]|\s+\w+=\"?)|\[/?[A-Z][A-Z_]*\]")
+_BEHIND_NAME: Final = re.compile(r"[^\w\s(){}\[\],]+")
 _WORD: Final = re.compile(r"[^\s<>\[\]{}()\"',]+")
 
 
@@ -36,15 +38,21 @@ class Param:
 class Marks:
     """The markers of a dialect.
 
+    Args:
+        names: the tools that may be called.
+
     Attributes:
         safe: texts that may begin a call, in bytes, the longest first.
-        words: what else may stand before a call's arguments.
+        name: the name of an offered tool, all of it.
+        header: white space, markers and words that may stand before a call's arguments, but no
+            name.
         notation: the notation of the arguments.
         named: is the name a key of a JSON object?
         closes: does anything visible end a call?
+        brackets: the brackets that stand before the end of all calls.
     """
 
-    def __init__(self, spec: DialectSpec) -> None:
+    def __init__(self, spec: DialectSpec, names: Iterable[str]) -> None:
         tokens = [t.text for t in spec.tokens]
         heads, tails, words = [], [], []
         tagged = []
@@ -54,6 +62,7 @@ class Marks:
             heads += _markers(opening, tokens)
             tails += _markers([*after, shape.section.close], tokens)
             words += [w for text in opening for w in _words(text, tokens)]
+            words += _behind_name(shape)
             if shape.args.notation == "tagged" and shape.param:
                 tagged.append(shape)
         for kind in spec.tool_kinds.values():
@@ -68,10 +77,17 @@ class Marks:
         self.safe = _longest_first([h for h in heads if not h.startswith(("</", "[/"))])
         self.closers = _longest_first([*tails, *spec.turn_end.tokens])
         self.closes = bool(tails)
+        # Brackets that belong to what stands around the calls.
+        closes = (shape.section.close.strip() for shape in shapes(spec))
+        self.brackets = frozenset(c[: len(c) - len(c.lstrip("]})"))].encode() for c in closes)
         self.params = tuple(_param(shape, self.closers) for shape in tagged)
         # A header may lack what qualifies the name.
         shorter = [w[: w.rindex("=") + 1] for w in words if "=" in w]
-        self.words = _longest_first([*words, *shorter])
+        known = _longest_first(names)
+        self.name = re.compile(rb"(?:%s)(?![\w-])" % _any(known))
+        header = rb"(?:\s++|(?!%s)(?:%s))*+"
+        glue = _any((*self.safe, *_longest_first([*words, *shorter])))
+        self.header = re.compile(header % (self.name.pattern, glue))
         self._find = re.compile(b"|".join(map(re.escape, self.safe))) if self.safe else None
         self._part = _beginnings(self.safe)
         self._longest = max(map(len, self.safe), default=0)
@@ -115,7 +131,19 @@ def _words(text: str, tokens: list[str]) -> list[str]:
     return [w for w in _WORD.findall(text) if any(c.isalpha() for c in w)]
 
 
-def _longest_first(texts: list[str]) -> tuple[bytes, ...]:
+def _any(texts: tuple[bytes, ...]) -> bytes:
+    """The pattern of one of these; of nothing at all, if there is none."""
+    return b"|".join(map(re.escape, texts)) or rb"(?!)"
+
+
+def _behind_name(shape: Shape) -> list[str]:
+    """What ends a name that is not quoted, such as the rest of its tag."""
+    raw = any(isinstance(p, Hole) and p.name == "name" and p.form != "json" for p in shape.call)
+    found = [_BEHIND_NAME.match(t.strip()) for t in shape.after_name()] if raw else []
+    return [f[0] for f in found if f is not None and "<" not in f[0]]
+
+
+def _longest_first(texts: Iterable[str]) -> tuple[bytes, ...]:
     return tuple(sorted({t.encode() for t in texts if t}, key=lambda t: (-len(t), t)))
 
 

@@ -69,7 +69,7 @@ class Reader:
     @cached_property
     def marks(self) -> Marks:
         """What lenient reading goes by."""
-        return Marks(self.dialect)
+        return Marks(self.dialect, self.tools)
 
     def parse(self, text: str | bytes, *, lenient: bool = False) -> ParseResult:
         """Read a whole text. Never raises on text, whatever it holds.

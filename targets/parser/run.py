@@ -103,6 +103,10 @@ class Run:
                     else histories[m.source]
                     for m in step.moves
                 ]
+                if len(histories) > 1 and automaton.decides(config, byte):
+                    kept = self._alike(histories)
+                    histories = [histories[index] for index in kept]
+                    step = Step(automaton.only(step.target, kept), step.moves)
                 if len(histories) == 1:
                     if histories[0] is not None:
                         self._commit(histories[0])
@@ -119,6 +123,17 @@ class Run:
     def skip(self, config: int) -> None:
         """What came since was read by the caller, quietly, and led here."""
         self._config, self.position = config, len(self._text)
+
+    def _alike(self, histories: list[History]) -> tuple[int, ...]:
+        """The readings of which the same has happened before the call as in the first. What is in
+        the call may differ: where arguments end is not known yet."""
+        slots = self._automaton.core.slots
+        keys: list[list[tuple[int, int]]] = []
+        for history in histories:
+            events = _flat(history)
+            opened = [i for i, (e, _) in enumerate(events) if e > 0 and slots[e - 1].kind == "call"]
+            keys.append(events[: opened[-1] + 1] if opened else [])
+        return tuple(index for index, key in enumerate(keys) if key == keys[0])
 
     def _commit(self, history: History) -> None:
         """Hand a history's events to the builder, oldest first."""
@@ -211,10 +226,10 @@ class Run:
         a call told, or a name, or what arms a call?"""
         slots = self._automaton.core.slots
         mine, theirs = _flat(self._histories[0]), _flat(self._histories[other])
-        place = self._place
+        place, apart = self._place, False
         for index, (event, position) in enumerate(mine):
             place = self._moved(place, event, position)
-            apart = mine[: index + 1] != theirs[: index + 1]
+            apart = apart or index >= len(theirs) or theirs[index] != mine[index]
             if apart and event < 0 and slots[-event - 1].kind == "call":
                 return True
         if place.named:
