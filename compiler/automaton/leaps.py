@@ -134,7 +134,7 @@ class Leaps:
         if longer:
             unit = f"{single}|{'|'.join(longer)}"
             run = f"{run}(?>(?:{'|'.join(longer)})++{run})*+"
-        return _Loop(*(re.compile(p.encode("ascii"), re.DOTALL) for p in (run, unit)), spelled)
+        return _Loop(_compiled(run), _compiled(unit), spelled)
 
     def _way(self, cells: tuple[int, ...], after: int, budget: list[int]) -> str | None:
         """The pattern of what leads from these continuations to another and to nothing else; None
@@ -153,7 +153,6 @@ class Leaps:
         if not options:
             return None
         return options[0] if len(options) == 1 else f"(?:{'|'.join(options)})"
-
 
     def _is_before(self, cell: int, after: int) -> bool:
         """Is a continuation something and then `after`?"""
@@ -178,6 +177,10 @@ def _grouped(arcs: Iterable[Arc]) -> dict[Span, tuple[int, ...]]:
     return found
 
 
+def _compiled(pattern: str) -> re.Pattern[bytes]:
+    return re.compile(pattern.encode("ascii"), re.DOTALL)
+
+
 def _span(span: Span) -> str:
     return f"\\x{span[0]:02x}-\\x{span[1]:02x}"
 
@@ -187,5 +190,4 @@ def run_of(plain: Sequence[Span], longer: Sequence[Sequence[Span]]) -> re.Patter
     back. The two begin with different bytes."""
     single = f"[{''.join(map(_span, plain))}]*+" if plain else ""
     more = "|".join("".join(f"[{_span(r)}]" for r in s) for s in longer)
-    pattern = f"{single}(?>(?:{more})++{single})*+" if more else single
-    return re.compile(pattern.encode("ascii"), re.DOTALL)
+    return _compiled(f"{single}(?>(?:{more})++{single})*+" if more else single)

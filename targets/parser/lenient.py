@@ -235,11 +235,11 @@ class _Attempt:
         if not made:
             raise NoValue
         other = isinstance(value, list) or not self.marks.named
-        for index, (call, inner) in enumerate(made):
+        for index, (call, arguments) in enumerate(made):
             if other:
                 span = place.inner[index].span if isinstance(value, list) else place.span
                 loose.note("other-shape", _OTHER, *span)
-            self._add(start, call, inner)
+            self._add(start, call, arguments)
             start = loose.at
 
     def _entry(self, entry: Any, place: Place) -> tuple[dict[str, Any], Place | None]:
@@ -374,5 +374,3 @@ class _Attempt:
         if told is None:
             raise NoValue
         return key, told[0], (start, end)
-
-

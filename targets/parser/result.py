@@ -43,7 +43,7 @@ class Delta(NamedTuple):
 
     kind: DeltaKind
     text: str = ""
-    index: int = 0
+    index: int = 0  # type: ignore[assignment]  # Of a tuple it would be a method.
     name: str | None = None
     id: str | None = None
 

@@ -98,14 +98,14 @@ class Run:
             if step.moves is not None:
                 self._sure = None
                 histories = [
-                    (histories[m.source], m.events, base + at)
-                    if m.events
-                    else histories[m.source]
+                    (histories[m.source], m.events, base + at) if m.events else histories[m.source]
                     for m in step.moves
                 ]
                 if len(histories) > 1 and automaton.decides(config, byte):
                     kept = self._alike(histories)
-                    histories = [histories[index] for index in kept]
+                    self._histories = [histories[index] for index in kept]
+                    self._share()
+                    histories = self._histories
                     step = Step(automaton.only(step.target, kept), step.moves)
                 if len(histories) == 1:
                     if histories[0] is not None:

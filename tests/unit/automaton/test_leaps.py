@@ -21,8 +21,8 @@ SCHEMAS = [
     {},
 ]
 PIECES = st.sampled_from(
-    ["a", "abababab", "0123456789", "é", "北京市海淀区", "\n", "\\n", '\\"', "\\u00e9", "\\ud83d\\ude00",
-     "😀", "<", "</", '"', "</parameter>", "\n</parameter>\n", "\\", "x" * 12, " "]
+    ["a", "abababab", "0123456789", "é", "北京市海淀区", "\n", "\\n", '\\"', "\\u00e9",
+     "\\ud83d\\ude00", "😀", "<", "</", '"', "</parameter>", "\n</parameter>\n", "\\", "x" * 12]
 )  # fmt: skip
 
 
@@ -37,7 +37,9 @@ def stepped(automaton: Recogniser, data: bytes) -> tuple[int, int]:
     return here, len(data)
 
 
-@pytest.mark.parametrize("dialect", ["hermes-json", "qwen3-coder-xml", "lfm2-pythonic", "deepseek-v32-dsml"])
+@pytest.mark.parametrize(
+    "dialect", ["hermes-json", "qwen3-coder-xml", "lfm2-pythonic", "deepseek-v32-dsml"]
+)
 @pytest.mark.parametrize("schema", SCHEMAS, ids=str)
 def test_leaps_and_steps_end_in_one_configuration(dialect: str, schema: dict[str, object]) -> None:
     tool = {"name": "f", "parameters": {"properties": {"a": schema}}}

@@ -52,12 +52,12 @@ def told(reading: parser.Reader, text: str, size: int) -> tuple[list[parser.Delt
     [
         ('<tool_call> weather (city: "Oslo", days: 3) </tool_call>',
          [("weather", {"city": "Oslo", "days": 3})], ["other-shape"]),
-        ('<tool_call>\n```json\n{"name": "weather", "arguments": {"city": "Oslo"}}\n```\n</tool_call>',
-         [OSLO], ["code-fence"]),
+        ('<tool_call>\n```json\n{"name": "weather", "arguments": {"city": "Oslo"}}\n```\n'
+         "</tool_call>", [OSLO], ["code-fence"]),
         ("<tool_call>\n{'name': 'stop', 'arguments': {}}\n</tool_call>",
          [("stop", {})], ["single-quotes"] * 3),
-        ('<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo", "cold": True}}\n</tool_call>',
-         [("weather", {"city": "Oslo", "cold": True})], ["python-literal"]),
+        ('<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo", "cold": True}}\n'
+         "</tool_call>", [("weather", {"city": "Oslo", "cold": True})], ["python-literal"]),
         ('<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo",}}\n</tool_call>',
          [OSLO], ["trailing-comma"]),
         ('<tool_call>\n{"name": "weather", "arguments": {city: "Oslo"}}\n</tool_call>',
@@ -197,7 +197,9 @@ def test_a_call_that_broke_is_told_anew() -> None:
 
 def test_nothing_is_told_from_a_marker_on_until_the_end() -> None:
     stream = HERMES.stream(lenient=True)
-    out = stream.feed("Now: <tool_call> weather (") + stream.feed('city: "Oslo") </tool_call> Done.')
+    out = stream.feed("Now: <tool_call> weather (") + stream.feed(
+        'city: "Oslo") </tool_call> Done.'
+    )
     assert "".join(d.text for d in out) == "Now: "
     stream.close()
     assert [d.kind for d in stream.rest] == ["call", "arguments", "content"]

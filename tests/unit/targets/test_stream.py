@@ -27,7 +27,7 @@ TOOLS: list[dict[str, Any]] = [
         },
     }
 ]
-TEXT = 'def f(x):\n\treturn "ä" + \'\\n\'  # <b> & </c>\n' * 20
+TEXT = "def f(x):\n\treturn \"ä\" + '\\n'  # <b> & </c>\n" * 20
 ARGUMENTS: dict[str, Any] = {
     "path": "a.py",
     "text": TEXT,
@@ -68,7 +68,7 @@ def test_argument_deltas_are_the_json_text_of_the_arguments(dialect: str, size: 
 
 @pytest.mark.parametrize("dialect", calligram.dialects())
 def test_a_long_string_is_told_while_it_comes(dialect: str) -> None:
-    """Constant look-ahead: however long the string, no more is held back than what may yet end it."""
+    """Constant look-ahead: no more is held back than what may yet end the string."""
     held: list[int] = []
     for length in (300, 3_000):
         reading = reader(dialect)
