@@ -18,7 +18,7 @@ from tests.laws.test_law1_one_language import report
 from tests.sampling import FUZZ, dice, fuzzed
 from tests.test_corpus import same
 
-RANDOM_CUTS = fuzzed(3)
+RANDOM_CUTS = fuzzed(4)
 WHOLE_SWEEPS = 1 if FUZZ > 1 else 4
 """One corpus text in so many is cut at every single byte."""
 
@@ -85,6 +85,10 @@ class Told:
                 out.append(f"arguments {arguments!r}, not {call['arguments']}")
             if self.literal and arguments not in text and call["arguments"]:
                 out.append(f"arguments {arguments!r} are no slice of the text")
+            whole = json.dumps(call["arguments"], ensure_ascii=False)
+            twice = any(p.code == "duplicate-key" for p in result.problems)
+            if not self.literal and not unreadable and not twice and arguments != whole:
+                out.append(f"arguments {arguments!r} are not the JSON text {whole!r}")
         return out
 
 
