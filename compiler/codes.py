@@ -161,6 +161,22 @@ PARSING: Final[Codes] = {
     "unknown-key": "The tool has no such argument.",
 }
 
+RECOVERIES: Final[Codes] = {
+    "code-fence": "The call stands in a code fence.",
+    "extra-bracket": "A closing bracket too many.",
+    "loose-header": "What stands around the call is not quite as the dialect has it.",
+    "missing-bracket": "A closing bracket is missing; what ends the call is there.",
+    "missing-closer": "What ends a call or an argument is missing; its values are complete.",
+    "other-shape": "The call is in another shape than the dialect's.",
+    "python-escape": "A string has escapes that are Python's.",
+    "python-literal": "True, False or None.",
+    "quoted-arguments": "The arguments are JSON in a string.",
+    "single-quotes": "A string in single quotes.",
+    "trailing-comma": "A comma with nothing behind it.",
+    "unquoted-key": "A key without quotes.",
+    "unquoted-value": "A value without quotes, whose type the schema tells.",
+}
+
 VOCABULARIES: Final[Codes] = {
     "vocabulary-dead-end": "No tokens of the vocabulary are known to lead to the end of a text.",
     "vocabulary-empty": "The vocabulary has no tokens.",
@@ -209,6 +225,7 @@ CODES: Final[Mapping[str, Codes]] = {
     "Schemas": SCHEMAS,
     "Grammars, targets, rendering": GRAMMARS,
     "Parsing": PARSING,
+    "Lenient reading": RECOVERIES,
     "Vocabularies": VOCABULARIES,
     "Saved artefacts": ARTEFACTS,
     "Builds": BUILDS,

@@ -23,6 +23,7 @@ from .origin import Origin, Problem
 from .passes.longest_text import longest_text
 from .recipe import Recipe
 from .render import CallRenderer
+from .render_turn import render_turn
 from .report import Report
 from .spec import DialectSpec
 from .trigger import Trigger, make_trigger
@@ -142,6 +143,32 @@ class CompiledGrammar:
             if not found.accepted:
                 raise RenderError([self._refusal(text, found)])
         return text
+
+    def render_turn(
+        self, calls: Any = (), *, content: str = "", reasoning: str = "", validate: bool = True
+    ) -> str:
+        """A whole turn as it stands in a prompt: for examples, and for history.
+
+        Calls are spelled as the dialect spells history (its key order, its prefill kept); a turn's
+        end is the chat template's.
+
+        Args:
+            calls: as for ``render``; none for a turn of plain text.
+            content: plain text before the calls.
+            reasoning: what stands in the reasoning block.
+            validate: as for ``render``; content and reasoning are always held to what the dialect
+                can tell apart from the rest.
+
+        Raises:
+            RenderError: as ``render`` does, and code ``not-carryable`` for content and reasoning
+                that would be read as something else.
+        """
+        if self.dialect is None:
+            raise RenderError.at("unsupported-feature", "a grammar of one JSON value has no turns")
+        made = list(calls)
+        if made and validate:
+            self.render(made)
+        return render_turn(self.dialect, self.calls, self.trigger, made, content, reasoning)
 
     @cached_property
     def _renderer(self) -> CallRenderer:

@@ -26,7 +26,8 @@ class Origin:
     """A place: a file position, a tool's name, a JSON pointer, whichever are known.
 
     ``line`` and ``column`` count from 1. ``pointer`` is RFC 6901 into the YAML document or the
-    tool's parameter schema ("" is the whole document).
+    tool's parameter schema ("" is the whole document). ``span`` is a place in a parsed text: byte
+    offsets, the end not included.
     """
 
     pointer: str = ""
@@ -34,11 +35,12 @@ class Origin:
     file: str | None = None
     line: int | None = None
     column: int | None = None
+    span: tuple[int, int] | None = None
 
     def child(self, *tokens: str | int) -> Origin:
         """The same origin, `tokens` further down; the file position no longer applies."""
         tail = "".join("/" + escape_pointer(t) for t in tokens)
-        return replace(self, pointer=self.pointer + tail, line=None, column=None)
+        return replace(self, pointer=self.pointer + tail, line=None, column=None, span=None)
 
     def __str__(self) -> str:
         parts = []
@@ -78,6 +80,7 @@ class Problem:
             "file": self.origin.file,
             "line": self.origin.line,
             "column": self.origin.column,
+            "span": None if self.origin.span is None else list(self.origin.span),
             "hint": self.hint,
         }
         return {k: v for k, v in pairs.items() if v is not None}

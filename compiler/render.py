@@ -50,10 +50,18 @@ class CallRenderer:
         self.shape: Shape = shapes(spec)[0]
         self.layout: Layout = value_layout(spec, self.shape.args, self.shape.json, Gaps())
 
-    def render(self, calls: Sequence[Mapping[str, Any]], *, validate: bool = True) -> str:
+    def render(
+        self,
+        calls: Sequence[Mapping[str, Any]],
+        *,
+        validate: bool = True,
+        prefilled: bool = True,
+    ) -> str:
         """The text of a turn with these calls.
 
-        `validate`: what the notation can write and no grammar of it lets through is refused too.
+        Args:
+            validate: what the notation can write and no grammar of it lets through is refused too.
+            prefilled: the prompt holds the prefill; without, it is part of the text.
 
         Raises:
             RenderError: a call of an unknown form or tool, or one that cannot be written.
@@ -75,7 +83,7 @@ class CallRenderer:
         else:
             text = section.open + self.shape.calls.separator.join(texts) + section.close
         prefill = self.spec.prefill
-        return text.removeprefix(prefill) if prefill else text
+        return text.removeprefix(prefill) if prefill and prefilled else text
 
     def _kind(self, call: Mapping[str, Any]) -> ToolKindSpec | None:
         """The raw-body kind of a call's tool."""

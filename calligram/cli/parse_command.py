@@ -26,12 +26,16 @@ def parse(
     openai: Annotated[
         bool, typer.Option("--openai", help="Print an OpenAI assistant message (JSON).")
     ] = False,
+    lenient: Annotated[
+        bool,
+        typer.Option("--lenient", help="Also read calls that are not quite as they should be."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Read the calls back out of a text, with the same grammar that enforces them."""
     the = the_text(text, text_file, options.tools)
     grammar = compile_grammar(options, as_json and not openai)
-    result = parser.compile(grammar).parse(the)
+    result = parser.compile(grammar).parse(the, lenient=lenient)
     if openai:
         write_out(dump(result.openai()))
     elif as_json:
@@ -41,6 +45,7 @@ def parse(
             "reasoning": result.reasoning,
             "problems": [p.to_json() for p in result.problems],
             "incomplete": asdict(result.incomplete) if result.incomplete else None,
+            "recoveries": [r.to_json() for r in result.recoveries],
             "left_out": left_out(grammar),
         }
         write_out(dump(document))
@@ -49,6 +54,7 @@ def parse(
         for what, value in (("reasoning", result.reasoning), ("content", result.content)):
             if value:
                 lines.append(f"{what}: {json.dumps(value, ensure_ascii=False)}")
+        lines += [f"recovered: {r.code} at byte {r.start}: {r.message}" for r in result.recoveries]
         write_out("".join(f"{visible(line)}\n" for line in lines))
     if not (as_json and not openai):
         print_problems(result.problems, as_json=False)

@@ -10,10 +10,13 @@ State 0 is dead, state 1 the start.
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from ..grammar import Expr, Rules
 from .core import CUT, Core, Event
+from .leaps import Span, run_of
 
 DEAD: Final = 0
 
@@ -38,6 +41,10 @@ REFUSED: Final = Step(DEAD, ())
 class CapturingAutomaton:
     """The lazily determinised automaton of one reading grammar.
 
+    Attributes:
+        quiet: by configuration, the bytes known to lead on without any event, each reading going
+            on, and where they lead.
+
     Args:
         resume: what is read on from where a reading broke off.
         max_cells: the most continuations; a step that needs more raises LimitExceeded.
@@ -50,6 +57,9 @@ class CapturingAutomaton:
         self._configs: list[tuple[int, ...]] = [()]
         self._index: dict[tuple[int, ...], int] = {(): DEAD}
         self._next: list[dict[int, Step]] = [{}]
+        self.quiet: list[dict[int, int]] = [{}]
+        self._cutting: set[tuple[int, int]] = set()
+        self._loops: dict[int, re.Pattern[bytes] | None] = {}
         self.start = self._intern((self.core.continuation(start),))
         self.resume = self.start if resume is None else self.enter(resume)
 
@@ -59,6 +69,7 @@ class CapturingAutomaton:
             found = self._index[threads] = len(self._configs)
             self._configs.append(threads)
             self._next.append({})
+            self.quiet.append({})
         return found
 
     def enter(self, expr: Expr) -> int:
@@ -79,7 +90,36 @@ class CapturingAutomaton:
         found = row.get(byte)
         if found is None:
             found = row[byte] = self._step(config, byte)
+            if found.moves is None and found.target != DEAD:
+                self.quiet[config][byte] = found.target
         return found
+
+    def loop(self, config: int) -> re.Pattern[bytes] | None:
+        """The characters that lead quietly back to a configuration, as many as there are; None if
+        there are none."""
+        if config not in self._loops:
+            sequences = self._returning(config, config, 0x00, 0x7F)
+            sequences += self._returning(config, config, 0xC2, 0xF4)
+            plain = [s[0] for s in sequences if len(s) == 1]
+            longer = [s for s in sequences if len(s) > 1]
+            self._loops[config] = run_of(plain, longer) if plain or longer else None
+        return self._loops[config]
+
+    def _returning(self, config: int, back: int, low: int, high: int) -> list[tuple[Span, ...]]:
+        """The sequences of bytes, the first of them in a range, that lead quietly back."""
+        arcs = [a for t in self._configs[config] for a in self.core.expand(t).arcs]
+        inside = {e for a in arcs for e in (a.low, a.high + 1) if low < e <= high}
+        out: list[tuple[Span, ...]] = []
+        for start, edge in pairwise(sorted({low, high + 1} | inside)):
+            target, moves = self.step(config, start)
+            if target == DEAD or moves is not None:
+                continue
+            span = (start, edge - 1)
+            if high < 0x80 or target == back:
+                out += [(span,)] * (target == back)
+            else:
+                out += [(span, *rest) for rest in self._returning(target, back, 0x80, 0xBF)]
+        return out
 
     def _step(self, config: int, byte: int) -> Step:
         moves: dict[int, Move] = {}
@@ -95,6 +135,8 @@ class CapturingAutomaton:
                     moves.setdefault(arc.target, Move(index, arc.events))
         # A cut is a decision: what has not been decided in favour of is given up.
         chosen = cut or moves
+        if len(cut) > 1:
+            self._cutting.add((config, byte))
         if not chosen:
             return REFUSED
         target = self._intern(tuple(chosen))
@@ -111,6 +153,16 @@ class CapturingAutomaton:
             for thread in self._configs[config]
             for arc in self.core.expand(thread).arcs
         )
+
+    def decides(self, config: int, byte: int) -> bool:
+        """Does the step on `byte` commit to several readings at once? Those in which something else
+        has happened than in the preferred one are then to be given up: see :meth:`only`."""
+        return (config, byte) in self._cutting
+
+    def only(self, config: int, kept: tuple[int, ...]) -> int:
+        """The configuration with some of its readings, by their indices."""
+        threads = self._configs[config]
+        return self._intern(tuple(threads[index] for index in kept))
 
     def final(self, config: int) -> tuple[int, tuple[Event, ...]] | None:
         """The preferred reading that may end here and its last events; None if none may."""

@@ -13,6 +13,7 @@ from ..errors import LimitExceeded
 from ..grammar import Expr, Rules, Token
 from .cells import END
 from .core import Core
+from .leaps import Leaps
 
 DEAD: Final = 0
 
@@ -46,6 +47,7 @@ class Recogniser:
         self._final: list[bool] = [False]
         self._memo_next: dict[int, list[tuple[int, int]]] = {}
         self._arcs: list[list[tuple[int, int, int]] | None] = [None]
+        self._leaps = Leaps(self.core)
         self.start = self._intern((self.core.continuation(start),))
 
     def _intern(self, threads: tuple[int, ...]) -> int:
@@ -104,14 +106,20 @@ class Recogniser:
         """Read `data` as far as it goes -> (configuration before the refused byte, bytes read)."""
         here = self.start if config is None else config
         rows = self._next
-        for position, byte in enumerate(data):
-            nxt = rows[here].get(byte)
+        position, end = 0, len(data)
+        while position < end:
+            nxt = rows[here].get(data[position])
             if nxt is None:
-                nxt = self.step(here, byte)
+                leap = self._leaps.leap(self._configs[here], data, position)
+                if leap is not None:
+                    here, position = self._intern(leap[0]), leap[1]
+                    continue
+                nxt = self.step(here, data[position])
             if nxt == DEAD:
                 return here, position
             here = nxt
-        return here, len(data)
+            position += 1
+        return here, end
 
     def accepts(self, data: bytes) -> bool:
         """Is `data` a whole text of the grammar?"""

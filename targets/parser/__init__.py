@@ -5,6 +5,16 @@ with default options and keep what they compiled.
 """
 
 from .reader import Reader, Stream, compile, parse
-from .result import Delta, Incomplete, ParseResult
+from .result import Delta, Incomplete, ParseResult, Recovery, to_openai_chunks
 
-__all__ = ["Delta", "Incomplete", "ParseResult", "Reader", "Stream", "compile", "parse"]
+__all__ = [
+    "Delta",
+    "Incomplete",
+    "ParseResult",
+    "Reader",
+    "Recovery",
+    "Stream",
+    "compile",
+    "parse",
+    "to_openai_chunks",
+]

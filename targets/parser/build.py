@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from ...compiler.decode import (
@@ -14,6 +13,7 @@ from ...compiler.decode import (
     decode_python,
     decode_untyped,
     decode_xml,
+    only_strings,
 )
 from ...compiler.decode_tree import Branch, Leaf, TreeDecoder, repeated_keys
 from ...compiler.grammar import Slot
@@ -22,28 +22,14 @@ from ...compiler.limits import MAX_NESTING, too_deep
 from ...compiler.lower.arguments import object_parts
 from ...compiler.origin import Origin, Problem
 from ...compiler.spec import ArgsSpec
+from .frames import Frame, Place, Span
+from .result import Delta
+from .telling import Telling
 
 
-@dataclass(slots=True)
-class Frame:
-    """An open capture."""
-
-    slot: Slot
-    start: int
-    name: str | None = None
-    id: str | None = None
-    key: str | None = None
-    value: Any = None
-    has_value: bool = False
-    members: list[tuple[str, Any]] = field(default_factory=list)
-    items: list[Any] = field(default_factory=list)
-    arguments_start: int | None = None
-    arguments_end: int | None = None
-
-
-def _too_deep(name: str | None) -> Problem:
+def _too_deep(name: str | None, span: Span) -> Problem:
     message = f"the arguments cannot be read: nested more than {MAX_NESTING} deep"
-    return Problem("invalid-json", message, Origin("/arguments", name))
+    return Problem("invalid-json", message, Origin("/arguments", name, span=span))
 
 
 class Builder:
@@ -54,6 +40,11 @@ class Builder:
         text: the bytes read so far; grows while the builder works.
         tools: the tools by name.
         args: how the dialect writes arguments.
+        telling: told of everything as it is read; None if nobody listens.
+
+    Attributes:
+        places: where the arguments of each call stand.
+        starts: where each call begins.
     """
 
     def __init__(
@@ -62,7 +53,9 @@ class Builder:
         text: bytearray,
         tools: Mapping[str, Call],
         args: ArgsSpec,
+        telling: Telling | None = None,
     ) -> None:
+        self._telling = telling
         self._slots = slots
         self._text = text
         self._tools = tools
@@ -72,32 +65,42 @@ class Builder:
         self.content: list[tuple[int, int]] = []
         self.reasoning: list[tuple[int, int]] = []
         self.problems: list[Problem] = []
-        self.spans: dict[int, tuple[int, int]] = {}
+        self.places: list[Place | None] = []
+        self.starts: list[int] = []
         self._kinds: dict[str, list[ObjectValue]] = {}
         self._decoders: dict[tuple[str | None, bool], TreeDecoder] = {}
 
     def event(self, event: int, position: int) -> None:
         """Open (positive) or close (negative) a capture at a byte position."""
+        stack = self.stack
         if event > 0:
-            frame = Frame(self._slots[event - 1], position)
+            outer = stack[-1] if stack else None
+            frame = Frame(self._slots[event - 1], position, position, outer)
             if frame.slot.kind == "arguments":
                 call = self.call
                 if call is not None:
                     call.arguments_start = position
-            self.stack.append(frame)
+            stack.append(frame)
+            if self._telling is not None:
+                text_only = frame.slot.decode == "untyped" and self._is_text()
+                self._telling.opened(frame, stack, text_only)
         else:
-            self._close(self.stack.pop(), position)
+            frame = stack.pop()
+            self._close(frame, position)
+            if self._telling is not None:
+                self._telling.closed(frame, stack[-1] if stack else None, position)
+
+    def told(self, sure: int) -> list[Delta]:
+        """What is new, the innermost open capture reaching up to byte `sure`."""
+        assert self._telling is not None
+        if self.stack:
+            self._telling.grow(self.stack[-1], sure)
+        return self._telling.take()
 
     @property
     def call(self) -> Frame | None:
         """The open call."""
         return next((f for f in reversed(self.stack) if f.slot.kind == "call"), None)
-
-    @property
-    def block(self) -> Frame | None:
-        """The innermost open content or reasoning."""
-        found = self.stack[-1] if self.stack else None
-        return found if found and found.slot.kind in ("content", "reasoning") else None
 
     def slice(self, start: int, end: int) -> str:
         """The text between two positions."""
@@ -106,15 +109,23 @@ class Builder:
     def abandon(self, position: int) -> Frame | None:
         """Give up the open call: its text becomes content, so that nothing is lost."""
         call = self.call
-        self.spans.pop(len(self.calls), None)
+        telling = self._telling
         if call is not None:
+            if telling is not None:
+                telling.grow(self.stack[-1], position)
+                telling.broken(call.start)
+                telling.plain("content", call.start, position)
             self.content.append((call.start, position))
         elif self.stack:
             frame = self.stack[0]
+            if telling is not None:
+                telling.grow(frame, position, closing=True)
             if frame.slot.kind == "content":
                 self.content.append((frame.start, position))
             elif frame.slot.kind == "reasoning":
                 self.reasoning.append((frame.start, position))
+        if call is None and telling is not None:
+            telling.broken(position)
         self.stack.clear()
         return call
 
@@ -131,68 +142,81 @@ class Builder:
             case "call":
                 arguments = frame.value if frame.has_value else {}
                 if too_deep(arguments):
-                    self.problems.append(_too_deep(frame.name))
+                    self.problems.append(_too_deep(frame.name, (frame.start, end)))
                     arguments = {}
                 self.calls.append({"name": frame.name, "arguments": arguments, "id": frame.id})
+                self.places.append(frame.place)
+                self.starts.append(frame.start)
             case "key" if parent is not None and parent.key is not None:
-                closed = self._text_of(frame, end)
-                if closed != parent.key:
-                    self._problem("mismatched-key", f"'{parent.key}' is closed as '{closed}'")
+                frame.value = self._text_of(frame, end)
+                if frame.value != parent.key:
+                    message = f"'{parent.key}' is closed as '{frame.value}'"
+                    self._problem("mismatched-key", message, (frame.start, end))
             case "name" | "id" | "key":
                 assert parent is not None
-                text = self._text_of(frame, end)
-                setattr(parent, slot.kind, text)
+                frame.value = self._text_of(frame, end)
+                setattr(parent, slot.kind, frame.value)
             case "member":
                 assert parent is not None and frame.key is not None
                 if not self._in_tree and any(k == frame.key for k, _ in parent.members):
-                    self._problem("duplicate-key", f"the key '{frame.key}' comes twice")
+                    span = (frame.start, end)
+                    self._problem("duplicate-key", f"the key '{frame.key}' comes twice", span)
                 parent.members.append((frame.key, frame.value))
+                if frame.place is not None:
+                    parent.inner[frame.key] = frame.place
             case "array" if self._in_tree:
-                self._give(parent, Branch("array", tuple((None, item) for item in frame.items)))
+                items = tuple((None, item) for item in frame.items)
+                self._give(parent, Branch("array", items), frame, end)
             case "object" if self._in_tree:
                 item = slot.value if isinstance(slot.value, str) else None
-                members = tuple(frame.members)
-                untyped = slot.decode == "untyped"
-                self._give(parent, Branch("untyped" if untyped else "object", members, item))
+                kind: Literal[untyped, object] = "untyped" if slot.decode == "untyped" else "object"
+                self._give(parent, Branch(kind, tuple(frame.members), item), frame, end)
             case "array":
-                self._give(parent, frame.items)
+                self._give(parent, frame.items, frame, end)
             case "object":
-                self._give(parent, dict(frame.members))
+                self._give(parent, dict(frame.members), frame, end)
             case "arguments":
                 if self.call is not None:
                     self.call.arguments_end = end
                 if slot.decode == "json":
-                    self.spans[len(self.calls)] = (frame.start, end)
-                    self._give(parent, self._json(frame, end))
+                    self._give(parent, self._json(frame, end), frame, end)
                 elif slot.decode == "tree":
-                    self._give(parent, self._tree(frame))
+                    frame.value = self._tree(frame, end)
+                    self._give(parent, frame.value, frame, end)
                 else:
-                    self._give(parent, dict(frame.members))
+                    self._give(parent, dict(frame.members), frame, end)
             case "value" if slot.decode in ("raw", "json", "untyped") and self._in_tree:
-                self._give(parent, Leaf(self.slice(frame.start, end), slot.decode))
+                leaf = Leaf(self.slice(frame.start, end), slot.decode)
+                self._give(parent, leaf, frame, end)
             case "value":
-                self._give(parent, self._value(frame, end))
+                frame.value = self._value(frame, end)
+                self._give(parent, frame.value, frame, end)
 
-    def _give(self, parent: Frame | None, value: Any) -> None:
+    def _give(self, parent: Frame | None, value: Any, frame: Frame, end: int) -> None:
+        """Hand a value and its place to the capture around it."""
         assert parent is not None
+        is_json = frame.slot.decode in ("json", "untyped") and not isinstance(value, Branch)
+        place = Place((frame.start, end), frame.inner, is_json)
         if parent.slot.kind == "array":
+            parent.inner[len(parent.items)] = place
             parent.items.append(value)
         else:
             parent.value, parent.has_value = value, True
+            parent.place = place
 
     @property
     def _in_tree(self) -> bool:
         """Are the open arguments elements that are typed as a whole?"""
         return any(f.slot.kind == "arguments" and f.slot.decode == "tree" for f in self.stack[:3])
 
-    def _tree(self, frame: Frame) -> Any:
+    def _tree(self, frame: Frame, end: int) -> Any:
         """The arguments that are written as elements."""
         root = Branch("object", tuple(frame.members))
         call = self.call
         name = call.name if call else None
         tool = self._tools.get(name or "")
         if root.depth > MAX_NESTING:
-            self.problems.append(_too_deep(name))
+            self.problems.append(_too_deep(name, (frame.start, end)))
             return {}
         omits_null = frame.slot.value is True
         decoder = self._decoders.get((name, omits_null))
@@ -202,7 +226,7 @@ class Builder:
             self._decoders[name, omits_null] = decoder
         value = decoder.decode(root, tool.arguments.value if tool else None)
         for key in repeated_keys(root, value):
-            self._problem("duplicate-key", f"the key '{key}' comes twice")
+            self._problem("duplicate-key", f"the key '{key}' comes twice", (frame.start, end))
         return value
 
     def _text_of(self, frame: Frame, end: int) -> str:
@@ -214,10 +238,11 @@ class Builder:
                 try:
                     return str(decode_json(text))
                 except Undecodable:
-                    self._problem("invalid-json", f"{text!r} is no JSON string")
+                    span = (frame.start, end)
+                    self._problem("invalid-json", f"{text!r} is no JSON string", span)
                     return text.strip('"')
             case "json-inside":
-                return self._json_inside(text)
+                return self._json_inside(frame, end)
             case "python":
                 return decode_python(text)
             case "xml":
@@ -225,11 +250,14 @@ class Builder:
             case _:
                 return text.strip(" \t\r\n")
 
-    def _json_inside(self, text: str) -> str:
+    def _json_inside(self, frame: Frame, end: int) -> str:
+        text = self.slice(frame.start, end)
         try:
             return decode_json_inside(text)
         except Undecodable:
-            self._problem("invalid-json", f"{text!r} is no JSON string's inside")
+            self._problem(
+                "invalid-json", f"{text!r} is no JSON string's inside", (frame.start, end)
+            )
             return text
 
     def _json(self, frame: Frame, end: int) -> Any:
@@ -238,10 +266,11 @@ class Builder:
         try:
             value = decode_json(text, duplicates)
         except Undecodable as error:
-            self._problem("invalid-json", f"the arguments are no JSON: {error}")
+            span = (frame.start, end)
+            self._problem("invalid-json", f"the arguments are no JSON: {error}", span)
             return {} if frame.slot.kind == "arguments" else text
         for key in duplicates:
-            self._problem("duplicate-key", f"the key '{key}' comes twice")
+            self._problem("duplicate-key", f"the key '{key}' comes twice", (frame.start, end))
         return value
 
     def _value(self, frame: Frame, end: int) -> Any:
@@ -252,33 +281,44 @@ class Builder:
             case "json":
                 return self._json(frame, end)
             case "json-inside":
-                return self._json_inside(self.slice(frame.start, end))
+                return self._json_inside(frame, end)
             case "python":
                 return decode_python(self.slice(frame.start, end))
             case "xml":
                 return decode_xml(self.slice(frame.start, end))
             case "untyped":
-                return self._untyped(self.slice(frame.start, end))
+                return self._untyped(frame, end)
             case _:
                 return self.slice(frame.start, end)
 
-    def _untyped(self, text: str) -> Any:
-        """Raw text under a key: the schema says what it is."""
+    def _declared(self) -> tuple[Call | None, Value | None]:
+        """The tool of the open call, and the typed value of the open argument."""
         member = next((f for f in reversed(self.stack) if f.slot.kind == "member"), None)
         call = self.call
-        kind: Value | None = None
         tool = self._tools.get(call.name or "") if call else None
-        if tool is not None and member is not None and member.key is not None:
-            kind = self._kind(tool, member.key)
+        if tool is None or member is None or member.key is None:
+            return tool, None
+        return tool, self._kind(tool, member.key)
+
+    def _is_text(self) -> bool:
+        """Can the open argument be nothing but a string?"""
+        tool, kind = self._declared()
+        return kind is not None and only_strings(kind, tool.arguments.definitions if tool else {})
+
+    def _untyped(self, frame: Frame, end: int) -> Any:
+        """Raw text under a key: the schema says what it is."""
+        text = self.slice(frame.start, end)
+        tool, kind = self._declared()
         duplicates: list[str] = []
         definitions = tool.arguments.definitions if tool else {}
         try:
             value = decode_untyped(text, kind, definitions, self._args, duplicates)
         except TooDeep as error:
-            self._problem("invalid-json", f"the argument cannot be read: {error}")
+            span = (frame.start, end)
+            self._problem("invalid-json", f"the argument cannot be read: {error}", span)
             return text
         for key in duplicates:
-            self._problem("duplicate-key", f"the key '{key}' comes twice")
+            self._problem("duplicate-key", f"the key '{key}' comes twice", (frame.start, end))
         return value
 
     def _kind(self, tool: Call, name: str) -> Value | None:
@@ -298,7 +338,7 @@ class Builder:
             return None
         return found[0] if len(found) == 1 else UnionValue(tuple(found))
 
-    def _problem(self, code: str, message: str) -> None:
+    def _problem(self, code: str, message: str, span: Span) -> None:
         call = self.call
-        origin = Origin("/arguments", call.name if call else None)
+        origin = Origin("/arguments", call.name if call else None, span=span)
         self.problems.append(Problem(code, message, origin))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from jsonschema.exceptions import ValidationError
@@ -21,7 +23,14 @@ MOST = 20
 """Problems reported for one call; a hopeless one would drown the others."""
 
 
-def judge(grammar: CompiledGrammar, calls: Sequence[Mapping[str, Any]]) -> list[Problem]:
+Path = tuple[str | int, ...]
+Locate = Callable[[int, Path], tuple[int, int] | None]
+"""Where in the text a value of a call's arguments stands."""
+
+
+def judge(
+    grammar: CompiledGrammar, calls: Sequence[Mapping[str, Any]], locate: Locate
+) -> list[Problem]:
     """The problems of each call: unknown tool, arguments that break the schema, undeclared keys."""
     tools = {c.name: c for c in grammar.calls}
     problems: list[Problem] = []
@@ -29,46 +38,56 @@ def judge(grammar: CompiledGrammar, calls: Sequence[Mapping[str, Any]]) -> list[
         name = call["name"]
         tool = tools.get(name)
         if tool is None:
-            origin = Origin(f"/{index}/name", name)
+            origin = Origin(f"/{index}/name", name, span=locate(index, ()))
             known = "not offered" if name in grammar.offered else "not among the tools"
             problems.append(
                 Problem("unknown-tool", f"'{name}' is {known}", origin, did_you_mean(name, tools))
             )
             continue
-        found = list(_violations(tool, grammar.documents, call["arguments"]))[:MOST]
-        problems += found
+        found = _violations(tool, grammar.documents, call["arguments"])
+        if not grammar.is_relaxed and _fits(tool, call["arguments"]):
+            found = iter(())  # All that the schema says is in the typed value, and cheaper to ask.
+        for problem, path in islice(found, MOST):
+            origin = replace(problem.origin, span=locate(index, path))
+            problems.append(replace(problem, origin=origin))
         most = grammar.envelope.max_calls if grammar.envelope else None
         if most is not None and index >= most > 0:
             problems.append(
-                Problem("too-many-calls", f"call {index + 1} of at most {most}", Origin("", name))
+                Problem(
+                    "too-many-calls",
+                    f"call {index + 1} of at most {most}",
+                    Origin("", name, span=locate(index, ())),
+                )
             )
     return problems
 
 
-def _violations(tool: Call, documents: Documents | None, arguments: Any) -> Iterator[Problem]:
+def _violations(
+    tool: Call, documents: Documents | None, arguments: Any
+) -> Iterator[tuple[Problem, Path]]:
+    """What is wrong, and the path of the offending value."""
     errors = False
     for error in _errors(tool, documents, arguments):
         errors = True
-        yield Problem(
-            "invalid-arguments",
-            _sentence(error),
-            Origin("/arguments", tool.name).child(*error.absolute_path),
-        )
+        path = tuple(error.absolute_path)
+        origin = Origin("/arguments", tool.name).child(*path)
+        yield Problem("invalid-arguments", _sentence(error), origin), path
     value, definitions = tool.arguments.value, tool.arguments.definitions
     for pointer, key, legal in undeclared(value, definitions, arguments, ("arguments",)):
         errors = True
-        yield Problem(
-            "unknown-key",
-            f"'{key}' is no key here",
-            Origin("", tool.name).child(*pointer, key),
-            did_you_mean(key, legal),
+        origin = Origin("", tool.name).child(*pointer, key)
+        hint = did_you_mean(key, legal)
+        yield Problem("unknown-key", f"'{key}' is no key here", origin, hint), (*pointer[1:], key)
+    if not errors and not _fits(tool, arguments):
+        origin = Origin("/arguments", tool.name)
+        yield (
+            Problem("invalid-arguments", "the arguments are not what the schema allows", origin),
+            (),
         )
-    if not errors and not contains(value, definitions, arguments):
-        yield Problem(
-            "invalid-arguments",
-            "the arguments are not what the schema allows",
-            Origin("/arguments", tool.name),
-        )
+
+
+def _fits(tool: Call, arguments: Any) -> bool:
+    return contains(tool.arguments.value, tool.arguments.definitions, arguments)
 
 
 def _sentence(error: ValidationError) -> str:

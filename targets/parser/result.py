@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ...compiler.origin import Problem
+
+DeltaKind = Literal["content", "reasoning", "call", "arguments", "broken"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,22 +30,74 @@ class Incomplete:
         return self.message
 
 
-@dataclass(frozen=True, slots=True)
-class Delta:
+class Delta(NamedTuple):
     """A piece of a streamed answer.
 
     kind:
-        ``content``, ``reasoning``: more text. ``call``: a call has begun, with its `name`.
-        ``arguments``: more of the argument text of call `index`. For notations other than JSON the
-        arguments come as one JSON text when the call ends. ``broken``: call `index` broke off; it
-        is not among the result's calls, and its text follows as content.
+        ``content``, ``reasoning``: more text. ``call``: a call has begun, with its `name`, and its
+        `id` if the dialect has one. ``arguments``: more of the JSON text of call `index`: a slice
+        of what was written where the notation is JSON, else converted as values arrive.
+        ``broken``: call `index` broke off; it is not among the result's calls, and its text follows
+        as content.
     """
 
-    kind: Literal["content", "reasoning", "call", "arguments", "broken"]
+    kind: DeltaKind
     text: str = ""
-    index: int = 0
+    index: int = 0  # type: ignore[assignment]  # Of a tuple it would be a method.
     name: str | None = None
     id: str | None = None
+
+    def openai(self) -> dict[str, Any]:
+        """The ``delta`` of a chat completion chunk. A call comes with id, type and name and empty
+        arguments, then its arguments piece by piece. Empty for ``broken``: that protocol takes
+        nothing back.
+        """
+        match self.kind:
+            case "content":
+                return {"content": self.text}
+            case "reasoning":
+                return {"reasoning_content": self.text}
+            case "call":
+                call = {
+                    "index": self.index,
+                    "id": self.id or made_id(self.index),
+                    "type": "function",
+                    "function": {"name": self.name, "arguments": ""},
+                }
+                return {"tool_calls": [call]}
+            case "arguments":
+                piece = {"index": self.index, "function": {"arguments": self.text}}
+                return {"tool_calls": [piece]}
+            case _:
+                return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What had to be overlooked to read a call that is not as it was taught.
+
+    Attributes:
+        code: what it was; see docs/reference/errors.md.
+        message: one sentence.
+        start, end: where in the text, in bytes.
+        call: which of the result's calls, counted from 0.
+    """
+
+    code: str
+    message: str
+    start: int
+    end: int
+    call: int
+
+    def to_json(self) -> dict[str, object]:
+        """A plain dict."""
+        return {
+            "code": self.code,
+            "message": self.message,
+            "start": self.start,
+            "end": self.end,
+            "call": self.call,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +108,10 @@ class ParseResult:
         calls: ``{"name", "arguments", "id"}`` each; "id" is None where the dialect has none.
         content: plain text beside the calls.
         reasoning: the text of the reasoning block.
-        problems: all that is wrong, located; empty if and only if the grammar accepts the text.
+        problems: all that is wrong, located, in the text too where that is known; empty if and
+            only if the grammar accepts the text, or would but for `recoveries`.
         incomplete: set if the text was cut off inside a call or a block.
+        recoveries: what lenient reading overlooked; empty in strict reading.
     """
 
     calls: list[dict[str, Any]]
@@ -62,6 +119,14 @@ class ParseResult:
     reasoning: str
     problems: tuple[Problem, ...]
     incomplete: Incomplete | None
+    recoveries: tuple[Recovery, ...] = ()
+
+    @property
+    def finish_reason(self) -> Literal["length", "tool_calls", "stop"]:
+        """Why the turn ended, in OpenAI's words: cut off, with calls, or neither."""
+        if self.incomplete is not None:
+            return "length"
+        return "tool_calls" if self.calls else "stop"
 
     def openai(self) -> dict[str, Any]:
         """The turn as an assistant message of OpenAI's chat API, arguments as JSON text."""
@@ -71,7 +136,7 @@ class ParseResult:
         if self.calls:
             message["tool_calls"] = [
                 {
-                    "id": call["id"] or f"call_{index}",
+                    "id": call["id"] or made_id(index),
                     "type": "function",
                     "function": {
                         "name": call["name"],
@@ -81,3 +146,32 @@ class ParseResult:
                 for index, call in enumerate(self.calls)
             ]
         return message
+
+
+def made_id(index: int) -> str:
+    """The id of a call in a dialect without any."""
+    return f"call_{index}"
+
+
+def to_openai_chunks(
+    deltas: list[Delta], base: Mapping[str, Any] | None = None, *, finish: str | None = None
+) -> list[dict[str, Any]]:
+    """Deltas as chat completion chunks of OpenAI's API, one for each delta that says something.
+
+    Args:
+        base: what every chunk has besides: id, created, model.
+        finish: the turn has ended, for this reason (``ParseResult.finish_reason``); a last chunk
+            says so.
+    """
+    pieces: list[tuple[dict[str, Any], str | None]] = [(d.openai(), None) for d in deltas]
+    if finish is not None:
+        pieces.append(({}, finish))
+    return [
+        {
+            **(base or {}),
+            "object": "chat.completion.chunk",
+            "choices": [{"index": 0, "delta": delta, "finish_reason": reason}],
+        }
+        for delta, reason in pieces
+        if delta or reason
+    ]

@@ -8,16 +8,20 @@ on behind it; nothing is lost and nothing raises.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ...compiler.automaton.capturing import DEAD, CapturingAutomaton, Step
 from ...compiler.automaton.words import expected_words
 from ...compiler.errors import LimitExceeded
 from ...compiler.origin import Origin, Problem
-from .build import Builder, Frame
+from .build import Builder
+from .frames import Frame
 
 History = tuple["History", tuple[int, ...], int] | None
 """(what was before, events, position of the byte they precede)."""
+
+_WORTH_A_RUN: Final = 16
+"""Bytes from which a search for the end of a loop is faster than steps."""
 
 _TOO_DEEP = Step(DEAD, ())
 """In place of a step that the automaton's limit forbids."""
@@ -38,7 +42,8 @@ class Run:
         automaton: the reading grammar from its start.
         text: the bytes read so far, shared with `builder`.
         markers: what begins a call, for texts that are cut off right behind it.
-        on_break: told the position where a call or block breaks off, before it is given up.
+        on_break: told the position where a call or block breaks off, before it is given up, and
+            where the call began.
     """
 
     def __init__(
@@ -46,48 +51,89 @@ class Run:
         automaton: CapturingAutomaton,
         builder: Builder,
         text: bytearray,
-        on_break: Callable[[int], None],
+        on_break: Callable[[int, int], None],
         markers: tuple[bytes, ...],
     ) -> None:
         self._on_break = on_break
         self._markers = markers
         self._automaton = automaton
+        self.quiet = automaton.quiet
         self._builder = builder
         self._text = text
         self._config = automaton.start
         self._histories: list[History] = [None]
         self._place = Place(0, False, False)
+        self._sure: int | None = None
         self.position = 0
         self.problems: list[Problem] = []
 
     def feed(self, data: bytes) -> None:
         """Read more bytes of well-formed UTF-8 (whole characters at a time)."""
+        base = len(self._text)
         self._text += data
-        end = len(self._text)
-        text = self._text
-        step = self._automaton.step
-        config, histories, at = self._config, self._histories, self.position
+        automaton = self._automaton
+        quiet = self.quiet
+        config, histories = self._config, self._histories
+        at, end = 0, len(data)
         while at < end:
+            byte = data[at]
+            onward = quiet[config].get(byte)
+            if onward is not None:
+                at += 1
+                if onward == config and end - at >= _WORTH_A_RUN:
+                    loop = automaton.loop(config)
+                    found = loop.match(data, at) if loop is not None else None
+                    at = at if found is None else found.end()
+                config = onward
+                continue
             try:
-                found = step(config, text[at])
+                step = automaton.step(config, byte)
             except LimitExceeded:
-                found = _TOO_DEEP
-            if found.target == DEAD:
-                self._config, self._histories, self.position = config, histories, at
-                at = self._recover(at, too_deep=found is _TOO_DEEP)
+                step = _TOO_DEEP
+            if step.target == DEAD:
+                self._config, self._histories, self.position = config, histories, base + at
+                at = self._recover(base + at, too_deep=step is _TOO_DEEP) - base
                 config, histories = self._config, self._histories
                 continue
-            if found.moves is not None:
+            if step.moves is not None:
+                self._sure = None
                 histories = [
-                    (histories[m.source], m.events, at) if m.events else histories[m.source]
-                    for m in found.moves
+                    (histories[m.source], m.events, base + at) if m.events else histories[m.source]
+                    for m in step.moves
                 ]
+                if len(histories) > 1 and automaton.decides(config, byte):
+                    kept = self._alike(histories)
+                    self._histories = [histories[index] for index in kept]
+                    self._share()
+                    histories = self._histories
+                    step = Step(automaton.only(step.target, kept), step.moves)
                 if len(histories) == 1:
-                    self._commit(histories[0])
+                    if histories[0] is not None:
+                        self._commit(histories[0])
                     histories = [None]
-            config = found.target
+            config = step.target
             at += 1
-        self._config, self._histories, self.position = config, histories, at
+        self._config, self._histories, self.position = config, histories, base + at
+
+    @property
+    def config(self) -> int:
+        """The configuration behind what has been read."""
+        return self._config
+
+    def skip(self, config: int) -> None:
+        """What came since was read by the caller, quietly, and led here."""
+        self._config, self.position = config, len(self._text)
+
+    def _alike(self, histories: list[History]) -> tuple[int, ...]:
+        """The readings of which the same has happened before the call as in the first. What is in
+        the call may differ: where arguments end is not known yet."""
+        slots = self._automaton.core.slots
+        keys: list[list[tuple[int, int]]] = []
+        for history in histories:
+            events = _flat(history)
+            opened = [i for i, (e, _) in enumerate(events) if e > 0 and slots[e - 1].kind == "call"]
+            keys.append(events[: opened[-1] + 1] if opened else [])
+        return tuple(index for index, key in enumerate(keys) if key == keys[0])
 
     def _commit(self, history: History) -> None:
         """Hand a history's events to the builder, oldest first."""
@@ -109,10 +155,12 @@ class Run:
         if not too_deep:
             expected = expected_words(self._automaton.core, threads)
         self._commit(self._histories[0])
-        self._on_break(start)
+        call = self._builder.call
+        self._on_break(start, start if call is None else call.start)
         call = self._builder.abandon(start)
         self.problems.append(self._broken(call, start, expected))
         self._config, self._histories = self._automaton.resume, [None]
+        self._sure = None
         self._place = Place(start, False, False)
         return start
 
@@ -126,16 +174,25 @@ class Run:
             f"{where} break off at byte {at}: expected {wanted}, found {found!r}"
             if not call
             else f"{where} breaks off at byte {at}: expected {wanted}, found {found!r}",
-            Origin(tool=call.name if call else None),
+            Origin(tool=call.name if call else None, span=(at, at)),
         )
 
-    def settle(self) -> int:
+    def settle(self) -> tuple[int, bool]:
         """Commit what all readings share; -> the position up to which the innermost open capture
-        is sure to reach."""
-        if len(self._histories) == 1:
-            self._commit(self._histories[0])
-            self._histories = [None]
-            return self.position
+        is sure to reach, and whether that is as far as has been read whatever quietly follows."""
+        histories = self._histories
+        if len(histories) == 1 and histories[0] is None:
+            return self.position, True
+        if self._sure is None:
+            self._sure = self._share()
+        return (self.position, True) if self._sure < 0 else (self._sure, False)
+
+    def _share(self) -> int:
+        """Commit what all readings share; -> the first position that they disagree about; -1 if
+        they do not."""
+        if None in self._histories:
+            # Nothing is shared with a reading in which nothing has happened.
+            return min((_since(h) for h in self._histories if h is not None), default=-1)
         flat = [_flat(h) for h in self._histories]
         shared = 0
         shortest = min(len(f) for f in flat)
@@ -145,7 +202,7 @@ class Run:
             self._tell(event, position)
         rest = [f[shared:] for f in flat]
         self._histories = [_linked(f) for f in rest]
-        return min((f[0][1] for f in rest if f), default=self.position)
+        return min((f[0][1] for f in rest if f), default=-1)
 
     def close(self) -> bool:
         """The text has ended. -> whether it may end here.
@@ -169,10 +226,10 @@ class Run:
         a call told, or a name, or what arms a call?"""
         slots = self._automaton.core.slots
         mine, theirs = _flat(self._histories[0]), _flat(self._histories[other])
-        place = self._place
+        place, apart = self._place, False
         for index, (event, position) in enumerate(mine):
             place = self._moved(place, event, position)
-            apart = mine[: index + 1] != theirs[: index + 1]
+            apart = apart or index >= len(theirs) or theirs[index] != mine[index]
             if apart and event < 0 and slots[-event - 1].kind == "call":
                 return True
         if place.named:
@@ -212,6 +269,14 @@ class Run:
                     for each in closing:
                         self._tell(each, self.position)
                     return
+
+
+def _since(history: History) -> int:
+    """Where the first event of a history is."""
+    at = 0
+    while history is not None:
+        history, _, at = history
+    return at
 
 
 def _flat(history: History) -> list[tuple[int, int]]:

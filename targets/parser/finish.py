@@ -1,0 +1,158 @@
+"""The end of a text: what was read, what is wrong with it, and what lenient reading adds."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from ...compiler.origin import Origin, Problem
+from .build import Builder
+from .frames import Place, Span
+from .holding import Holding
+from .judge import Path, judge
+from .lenient import Found, recover
+from .places import locate
+from .result import Incomplete, ParseResult
+from .run import Run
+from .telling import Telling
+
+if TYPE_CHECKING:
+    from .reader import Reader
+
+
+def finish(
+    reader: Reader,
+    text: bytearray,
+    run: Run,
+    builder: Builder,
+    *,
+    cut: bytes,
+    problems: list[Problem],
+    attempts: list[int] | None,
+    telling: Telling | None,
+) -> ParseResult:
+    """The result of a text that has ended.
+
+    Args:
+        cut: the beginning of a character that the text ends inside.
+        problems: what is wrong with the bytes.
+        attempts: for lenient reading, where calls broke off.
+    """
+    ended = run.close()
+    if telling is not None and builder.stack:
+        telling.grow(builder.stack[-1], len(text))
+    open_call = builder.call
+    incomplete = None if ended else _cut_off(builder, len(text))
+    problems += [*run.problems, *builder.problems]
+    found: list[Found] = []
+    content = builder.content
+    if attempts is not None:
+        starts = [*attempts, *([] if open_call is None else [open_call.start])]
+        spans = [*content, *([] if open_call is None else [(open_call.start, len(text))])]
+        found, content = recover(reader.marks, reader.tools, text, spans, starts)
+        if open_call is None:
+            # Calls that are whole, and what should stand around them.
+            if incomplete is not None and not builder.reasoning and builder.calls and not cut:
+                incomplete = None
+        elif found and found[-1].start >= open_call.start:
+            incomplete = None
+            if isinstance(telling, Holding):
+                telling.broken(open_call.start)
+        else:
+            content = [(a, min(b, open_call.start)) for a, b in content if a < open_call.start]
+        problems = [p for p in problems if not _inside(p, found)]
+    merged = _merged(builder, found)
+    calls = [call for _, call, _ in merged]
+    recoveries = tuple(r.numbered(i) for i, (_, _, f) in enumerate(merged) for r in _of(f))
+    if isinstance(telling, Holding) and telling.held is not None:
+        _tell_held(telling, telling.held, content, merged, builder)
+    if incomplete is None and cut:
+        incomplete = Incomplete(None, "", "the text ends inside a character")
+
+    def where(index: int, path: Path) -> Span | None:
+        start, _, what = merged[index]
+        place = what if isinstance(what, Place) else None if what is None else what.place
+        return locate(place, path, text) or (start, start)
+
+    grammar = reader.grammar
+    verdict = grammar.check(bytes(text) + cut)
+    if verdict.accepted and not found:
+        # No automaton remembers undeclared keys; the last one counts, as in JSON. What was relaxed
+        # is for the validator; the rest the grammar has decided, and exactly, where a validator
+        # reads numbers as floats and patterns as Python does.
+        problems = [p for p in problems if p.code != "duplicate-key"]
+        if grammar.is_relaxed:
+            problems += judge(grammar, calls, where)
+    else:
+        problems += judge(grammar, calls, where)
+        if incomplete is None and text and verdict.position == len(text) and not recoveries:
+            incomplete = Incomplete(None, "", f"the text ends early: {verdict.message}")
+        if not problems and not recoveries:
+            code = "incomplete" if incomplete else "not-accepted"
+            message = f"at byte {verdict.position}: {verdict.message}"
+            origin = Origin(span=(verdict.position, verdict.position))
+            problems.append(Problem(code, message, origin))
+    return ParseResult(
+        calls=calls,
+        content="".join(builder.slice(start, end) for start, end in content),
+        reasoning="".join(builder.slice(start, end) for start, end in builder.reasoning).strip(),
+        problems=tuple(problems),
+        incomplete=incomplete,
+        recoveries=recoveries,
+    )
+
+
+def _cut_off(builder: Builder, end: int) -> Incomplete:
+    call = builder.call
+    if call is None:
+        builder.abandon(end)
+        what = "before the calls are closed" if builder.calls else "inside a block"
+        return Incomplete(None, "", f"the text ends {what}")
+    start = call.arguments_start
+    end = end if call.arguments_end is None else call.arguments_end
+    arguments = "" if start is None else builder.slice(start, end)
+    name = f"'{call.name}'" if call.name else "a tool"
+    return Incomplete(
+        call.name, arguments, f"the call of {name} is incomplete: the text ends inside it"
+    )
+
+
+Merged = list[tuple[int, dict[str, Any], "Place | Found | None"]]
+"""Where each call begins, the call, and what is known of where its values stand."""
+
+
+def _merged(builder: Builder, found: list[Found]) -> Merged:
+    """All calls in the order of the text."""
+    out: Merged = []
+    for start, call, place in zip(builder.starts, builder.calls, builder.places, strict=True):
+        out.append((start, call, place))
+    out += [(f.start, f.call, f) for f in found]
+    return sorted(out, key=lambda entry: entry[0]) if found else out
+
+
+def _of(what: Place | Found | None) -> list[Any]:
+    return what.recoveries if isinstance(what, Found) else []
+
+
+def _inside(problem: Problem, found: list[Found]) -> bool:
+    """Is it what a recovered call has been excused for?"""
+    span = problem.origin.span
+    return span is not None and any(f.start <= span[0] <= f.end for f in found)
+
+
+def _tell_held(
+    telling: Holding, held: int, content: list[Span], merged: Merged, builder: Builder
+) -> None:
+    """What was held back, in the order of the text."""
+    telling.held = None
+    plain = Telling.plain
+    pieces: list[tuple[int, int, Any]] = [
+        (max(start, held), end, None) for start, end in content if end > held
+    ]
+    pieces += [(start, start, call) for start, call, _ in merged if start >= held]
+    for start, end, call in sorted(pieces, key=lambda piece: piece[:2]):
+        if call is None:
+            plain(telling, "content", start, end)
+        else:
+            arguments = json.dumps(call["arguments"], ensure_ascii=False)
+            telling.whole(call["name"], call["id"], arguments)

@@ -1,0 +1,51 @@
+"""Telling what lenient reading cannot change any more.
+
+Whether a marker in prose, or a call that broke off, is a call after all shows when everything has
+been read. From there on nothing is told before the end.
+"""
+
+from __future__ import annotations
+
+from .frames import Frame
+from .markers import Marks
+from .telling import Telling
+
+
+class Holding(Telling):
+    """Tells up to the first place where lenient reading may find a call.
+
+    Attributes:
+        held: the byte from which on all is held; None if nothing is.
+    """
+
+    def __init__(self, text: bytearray, marks: Marks) -> None:
+        super().__init__(text)
+        self._marks = marks
+        self.held: int | None = None
+
+    def plain(self, kind: str, start: int, end: int) -> None:
+        if self.held is not None:
+            return
+        marker = self._marks.first(self._text, start, end) if kind == "content" else None
+        super().plain(kind, start, end if marker is None else marker)
+        if marker is not None:
+            self.held = marker
+
+    def broken(self, start: int) -> None:
+        if self.held is None:
+            super().broken(start)
+            self.held = start
+
+    def opened(self, frame: Frame, stack: list[Frame], text_only: bool) -> None:
+        if self.held is None:
+            super().opened(frame, stack, text_only)
+
+    def closed(self, frame: Frame, parent: Frame | None, end: int) -> None:
+        if self.held is None:
+            super().closed(frame, parent, end)
+
+    def grow(self, frame: Frame, sure: int, *, closing: bool = False) -> None:
+        if self.held is None:
+            if frame.slot.kind == "content" and not closing:
+                sure = self._marks.sure(self._text, frame.told, sure)
+            super().grow(frame, sure, closing=closing)

@@ -1,0 +1,187 @@
+"""Values as models write them that were never taught to: JSON, Python and what lies between.
+
+Nothing is invented: a value without an end, or a word whose type nobody tells, is no value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+from ...compiler.decode import Undecodable, decode_json, decode_python
+from ...compiler.limits import MAX_NESTING
+from .frames import Place
+
+_SPACE: Final = re.compile(rb"[ \t\r\n]*+")
+_KEY: Final = re.compile(rb"[A-Za-z_$][\w$.-]*+")
+_NUMBER: Final = re.compile(rb"-?\d++(?:\.\d++)?(?:[eE][+-]?\d++)?(?=[\s,:\]})<]|`)")
+_WORD: Final = re.compile(rb"[^\s,:=\[\]{}()\"'<`][^,:=\[\]{}()\"'<`\n]*+(?=[,)}])")
+_JSON_STRING: Final = re.compile(rb'"((?:[^"\\]|\\.)*+)"', re.DOTALL)
+_SINGLE: Final = re.compile(rb"'((?:[^'\\]|\\.)*+)'", re.DOTALL)
+_LITERALS: Final = {b"true": True, b"false": False, b"null": None}
+_PYTHON: Final = {b"True": True, b"False": False, b"None": None}
+_CLOSERS: Final = {0x7B: 0x7D, 0x5B: 0x5D, 0x28: 0x29}
+
+Kind = Callable[[str, str], tuple[Any] | None]
+"""What an unquoted text under a key of the arguments stands for, by the schema; None: nothing."""
+
+
+class NoValue(Exception):
+    """There is no value here."""
+
+
+class Loose:
+    """A place in a text, and what was overlooked on the way to it.
+
+    Args:
+        end: where the text ends.
+        ends: what ends a call, for values that lack a bracket.
+    """
+
+    def __init__(self, text: bytes, at: int, end: int, ends: Callable[[int], bool]) -> None:
+        self.text = text
+        self.at = at
+        self.end = end
+        self.noted: list[tuple[str, str, int, int]] = []
+        self._ends = ends
+
+    def note(self, code: str, message: str, start: int, end: int | None = None) -> None:
+        """Something was overlooked."""
+        self.noted.append((code, message, start, self.at if end is None else end))
+
+    def space(self) -> int:
+        """Skip white space; -> the next byte, -1 at the end."""
+        found = _SPACE.match(self.text, self.at, self.end)
+        assert found is not None
+        self.at = found.end()
+        return self.text[self.at] if self.at < self.end else -1
+
+    def match(self, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
+        """Read a pattern, if it is here."""
+        found = pattern.match(self.text, self.at, self.end)
+        if found is not None:
+            self.at = found.end()
+        return found
+
+    def value(self, kind: Callable[[str], tuple[Any] | None], depth: int = 0) -> tuple[Any, Place]:
+        """A value and where it stands.
+
+        Args:
+            kind: what an unquoted text stands for here.
+
+        Raises:
+            NoValue: there is none, or none that is complete.
+        """
+        char = self.space()
+        start = self.at
+        if char in (0x7B, 0x5B):
+            if depth >= MAX_NESTING:
+                raise NoValue
+            return self.container(char, None, depth)
+        if char in (0x22, 0x27):
+            return self.string(char), Place((start, self.at))
+        found = self.match(_NUMBER)
+        if found is not None:
+            try:
+                return decode_json(found[0].decode()), Place((start, self.at))
+            except Undecodable:
+                raise NoValue from None
+        found = self.match(_KEY)
+        if found is not None and found[0] in _LITERALS:
+            return _LITERALS[found[0]], Place((start, self.at))
+        if found is not None and found[0] in _PYTHON:
+            self.note("python-literal", f"{found[0].decode()} is Python's spelling", start)
+            return _PYTHON[found[0]], Place((start, self.at))
+        self.at = start
+        found = self.match(_WORD)
+        if found is not None:
+            told = kind(found[0].decode("utf-8", "replace").rstrip())
+            if told is not None:
+                self.note("unquoted-value", "a string without quotes", start)
+                return told[0], Place((start, self.at))
+        raise NoValue
+
+    def string(self, quote: int) -> str:
+        """A quoted string."""
+        start = self.at
+        found = self.match(_JSON_STRING if quote == 0x22 else _SINGLE)
+        if found is None:
+            self.at = self.end
+            raise NoValue
+        text = found[1].decode("utf-8", "replace")
+        if quote == 0x27:
+            self.note("single-quotes", "a string in single quotes", start)
+            return decode_python(text)
+        try:
+            return str(decode_json(f'"{text}"'))
+        except Undecodable:
+            self.note("python-escape", "a string with escapes that are none of JSON's", start)
+            return decode_python(text)
+
+    def container(self, opener: int, kind: Kind | None, depth: int) -> tuple[Any, Place]:
+        """An object, an array or, in parentheses, keyword arguments; the opener is here.
+
+        Args:
+            kind: for the arguments themselves, what an unquoted text under a key stands for.
+        """
+        start = self.at
+        self.at += 1
+        closer = _CLOSERS[opener]
+        keyed = opener != 0x5B
+        members: dict[str, Any] = {}
+        items: list[Any] = []
+        place = Place((start, start))
+        comma = start
+        while True:
+            char = self.space()
+            if char == closer:
+                if comma > start:
+                    self.note("trailing-comma", "a comma with nothing behind it", comma, comma + 1)
+                self.at += 1
+                break
+            key: str | int = self._key(opener) if keyed else len(items)
+            name = key if isinstance(key, str) else ""
+            value, inner = self.value(_under(kind, name), depth + 1)
+            place.inner[key] = inner
+            if keyed:
+                members[name] = value
+            else:
+                items.append(value)
+            char = self.space()
+            if char == 0x2C:
+                comma = self.at
+                self.at += 1
+                continue
+            comma = start
+            if char == closer:
+                self.at += 1
+                break
+            if self._ends(self.at):
+                self.note("missing-bracket", f"`{chr(closer)}` is missing", self.at)
+                break
+            raise NoValue
+        place.span = (start, self.at)
+        return (members if keyed else items), place
+
+    def _key(self, opener: int) -> str:
+        start = self.at
+        char = self.text[start] if start < self.end else -1
+        if char in (0x22, 0x27):
+            key = self.string(char)
+        else:
+            found = self.match(_KEY)
+            if found is None:
+                raise NoValue
+            key = found[0].decode("utf-8", "replace")
+            if opener == 0x7B:
+                self.note("unquoted-key", "a key without quotes", start)
+        char = self.space()
+        if char != 0x3A and not (char == 0x3D and opener == 0x28):
+            raise NoValue
+        self.at += 1
+        return key
+
+
+def _under(kind: Kind | None, key: str) -> Callable[[str], tuple[Any] | None]:
+    return lambda text: kind(key, text) if kind is not None else None

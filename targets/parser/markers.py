@@ -1,0 +1,183 @@
+"""What lenient reading goes by: the markers of a dialect, as no prose holds them.
+
+A marker is safe if it is one of the dialect's tokens or looks like a tag. Words, braces and
+brackets, which prose and code hold, begin no call.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from ...compiler.lower.shape import Shape, shapes
+from ...compiler.spec import DialectSpec
+from ...compiler.template import Hole
+
+_TAG: Final = re.compile(r"</?[^\s<>=]+(?:[>=]|\s+\w+=\"?)|\[/?[A-Z][A-Z_]*\]")
+_BEHIND_NAME: Final = re.compile(r"[^\w\s(){}\[\],]+")
+_WORD: Final = re.compile(r"[^\s<>\[\]{}()\"',]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """How one tagged argument is written, loosely.
+
+    Attributes:
+        begin: what every argument begins with.
+        head: all of it up to its value.
+        stop: what ends the value, as the group ``close`` if it is its own closer.
+    """
+
+    begin: re.Pattern[bytes]
+    head: re.Pattern[bytes]
+    stop: re.Pattern[bytes]
+
+
+class Marks:
+    """The markers of a dialect.
+
+    Args:
+        names: the tools that may be called.
+
+    Attributes:
+        safe: texts that may begin a call, in bytes, the longest first.
+        name: the name of an offered tool, all of it.
+        header: white space, markers and words that may stand before a call's arguments, but no
+            name.
+        notation: the notation of the arguments.
+        named: is the name a key of a JSON object?
+        closes: does anything visible end a call?
+        brackets: the brackets that stand before the end of all calls.
+    """
+
+    def __init__(self, spec: DialectSpec, names: Iterable[str]) -> None:
+        tokens = [t.text for t in spec.tokens]
+        heads, tails, words = [], [], []
+        tagged = []
+        for shape in shapes(spec):
+            before, after = _around(shape)
+            opening = [shape.section.open, *before]
+            heads += _markers(opening, tokens)
+            tails += _markers([*after, shape.section.close], tokens)
+            words += [w for text in opening for w in _words(text, tokens)]
+            words += _behind_name(shape)
+            if shape.args.notation == "tagged" and shape.param:
+                tagged.append(shape)
+        for kind in spec.tool_kinds.values():
+            heads += _markers([kind.call.split("{", 1)[0]], tokens)
+        for trigger in spec.triggers:
+            heads += _markers([trigger.text or trigger.token or ""], tokens)
+        self.notation = spec.args.notation
+        self.named = any(
+            isinstance(p, Hole) and p.name == "name" and p.form == "json"
+            for p in shapes(spec)[0].call
+        )
+        self.safe = _longest_first([h for h in heads if not h.startswith(("</", "[/"))])
+        self.closers = _longest_first([*tails, *spec.turn_end.tokens])
+        self.closes = bool(tails)
+        # Brackets that belong to what stands around the calls.
+        closes = (shape.section.close.strip() for shape in shapes(spec))
+        self.brackets = frozenset(c[: len(c) - len(c.lstrip("]})"))].encode() for c in closes)
+        self.params = tuple(_param(shape, self.closers) for shape in tagged)
+        # A header may lack what qualifies the name.
+        shorter = [w[: w.rindex("=") + 1] for w in words if "=" in w]
+        known = _longest_first(names)
+        self.name = re.compile(rb"(?:%s)(?![\w-])" % _any(known))
+        header = rb"(?:\s++|(?!%s)(?:%s))*+"
+        glue = _any((*self.safe, *_longest_first([*words, *shorter])))
+        self.header = re.compile(header % (self.name.pattern, glue))
+        self._find = re.compile(b"|".join(map(re.escape, self.safe))) if self.safe else None
+        self._part = _beginnings(self.safe)
+        self._longest = max(map(len, self.safe), default=0)
+
+    def first(self, text: bytearray, start: int, end: int) -> int | None:
+        """Where the first safe marker within a part of the text begins."""
+        found = self._find.search(text, start, end) if self._find else None
+        return found.start() if found else None
+
+    def sure(self, text: bytearray, start: int, end: int) -> int:
+        """The end of a part, without what may yet become a marker."""
+        near = max(start, end - self._longest)
+        found = self._part.search(text, near, end) if self._part else None
+        return end if found is None else found.start()
+
+
+def _around(shape: Shape) -> tuple[list[str], list[str]]:
+    """The literals of the call template before the arguments, and behind them."""
+    at = next(
+        (i for i, p in enumerate(shape.call) if isinstance(p, Hole) and p.name == "args"),
+        len(shape.call),
+    )
+    before = [p for p in shape.call[:at] if isinstance(p, str)]
+    return before, [p for p in shape.call[at:] if isinstance(p, str)]
+
+
+def _markers(texts: list[str], tokens: list[str]) -> list[str]:
+    """The tokens and tags in some literals."""
+    out = []
+    for text in texts:
+        out += [tag for tag in _TAG.findall(text) if len(tag) > 2]
+        out += [t for t in tokens if t in text and not any(t in tag for tag in out)]
+    return out
+
+
+def _words(text: str, tokens: list[str]) -> list[str]:
+    """What is left of a literal without its markers and punctuation."""
+    for marker in sorted(_markers([text], tokens), key=len, reverse=True):
+        text = text.replace(marker, " ")
+    text = re.sub(r'"[^"]*"', " ", text)
+    return [w for w in _WORD.findall(text) if any(c.isalpha() for c in w)]
+
+
+def _any(texts: tuple[bytes, ...]) -> bytes:
+    """The pattern of one of these; of nothing at all, if there is none."""
+    return b"|".join(map(re.escape, texts)) or rb"(?!)"
+
+
+def _behind_name(shape: Shape) -> list[str]:
+    """What ends a name that is not quoted, such as the rest of its tag."""
+    raw = any(isinstance(p, Hole) and p.name == "name" and p.form != "json" for p in shape.call)
+    found = [_BEHIND_NAME.match(t.strip()) for t in shape.after_name()] if raw else []
+    return [f[0] for f in found if f is not None and "<" not in f[0]]
+
+
+def _longest_first(texts: Iterable[str]) -> tuple[bytes, ...]:
+    return tuple(sorted({t.encode() for t in texts if t}, key=lambda t: (-len(t), t)))
+
+
+def _beginnings(markers: tuple[bytes, ...]) -> re.Pattern[bytes] | None:
+    """What the beginning of a marker at the end of a text looks like."""
+    parts = {m[:size] for m in markers for size in range(1, len(m))}
+    if not parts:
+        return None
+    options = b"|".join(re.escape(p) for p in sorted(parts, key=lambda p: (-len(p), p)))
+    return re.compile(b"(?:%s)\\Z" % options)
+
+
+def _param(shape: Shape, closers: tuple[bytes, ...]) -> Param:
+    """The patterns of a tagged argument, white space free."""
+    at = next(i for i, p in enumerate(shape.param) if isinstance(p, Hole) and p.name == "value")
+    head = b""
+    for part in shape.param[:at]:
+        match part:
+            case str():
+                head += _loose(part)
+            case Hole(name="key"):
+                head += rb"\s*+(?P<key>[^\s<>\"=]+)\s*+"
+            case _:
+                head += rb"[^\s<>\"=]*"
+    first = shape.param[0] if isinstance(shape.param[0], str) else ""
+    begin = _loose(first.strip())
+    stops = b"|".join([begin, *map(re.escape, closers)])
+    close = rb"(?P<close>\n?" + _loose(shape.value_closer.strip()) + rb")"
+    return Param(
+        re.compile(begin), re.compile(rb"\s*+" + head + rb"\n?"), re.compile(close + b"|" + stops)
+    )
+
+
+def _loose(text: str) -> bytes:
+    """The pattern of a literal whose white space is free; at its end there may be none."""
+    words = [re.escape(w.encode()) for w in text.split()]
+    return rb"\s*".join(words)

@@ -1,0 +1,168 @@
+"""One text, read piece by piece: one-shot and streaming are the same machinery."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import TYPE_CHECKING
+
+from ...compiler.origin import Origin, Problem
+from ...compiler.owners import back_to
+from .finish import finish
+from .holding import Holding
+from .result import Delta, ParseResult
+from .telling import Telling, json_inside
+
+if TYPE_CHECKING:
+    from .reader import Reader
+
+_NO_CHARACTER = re.compile("[\ud800-\udfff]")
+_RAW, _ESCAPED, _ARGUMENTS = "raw", "escaped", "arguments"
+
+
+class TextStream:
+    """One text, read piece by piece, however it is cut. The machinery behind ``Stream`` and
+    ``parse``."""
+
+    def __init__(self, reader: Reader, *, lenient: bool, telling: bool) -> None:
+        self._reader = reader
+        self._text = bytearray()
+        self._lenient = lenient
+        self._attempts: list[int] = []
+        self._telling: Telling | None = None
+        if telling:
+            self._telling = Holding(self._text, reader.marks) if lenient else Telling(self._text)
+        me = back_to(self)
+        self._run, self._builder = reader.start(
+            self._text, self._telling, lambda at, start: me._breaks(at, start)
+        )
+        self._quiet = self._run.quiet
+        self._config = self._run.config
+        # How whatever quietly follows is told; None if it takes more than a look at it.
+        self._style: str | None = None
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+        # Does what was read end inside a character?
+        self._inside = False
+        self._invalid: int | None = None
+        self._result: ParseResult | None = None
+
+    def feed(self, data: bytes | str) -> list[Delta]:
+        """Read more; -> what is new. The pieces may be cut anywhere, inside characters too."""
+        style = self._style
+        # Characters that nothing happens at: most of a long string, and most prose.
+        if style is not None and type(data) is bytes:
+            quiet, config = self._quiet, self._config
+            try:
+                text = data.decode()
+                for byte in data:
+                    config = quiet[config][byte]
+            except (KeyError, UnicodeDecodeError):
+                return self._feed(data)
+            if style is _RAW:
+                text = json_inside(text)
+                style = _ARGUMENTS
+            elif style is _ESCAPED:
+                if b"\\" in data or b"&" in data:
+                    return self._feed(data)
+                text = json_inside(text)
+                style = _ARGUMENTS
+            self._config = config
+            self._text += data
+            if not style or not data:
+                return []
+            # As Delta(...) does, without the detour by its arguments' names.
+            return [tuple.__new__(Delta, (style, text, self._index, None, None))]
+        return self._feed(data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data)
+
+    def _feed(self, data: bytes) -> list[Delta]:
+        """Read more, whatever it is; -> what is new."""
+        if self._telling is None:
+            raise TypeError("this text is read without telling")
+        run = self._run
+        self.read(data)
+        sure, as_read = run.settle()
+        out = self._builder.told(sure)
+        self._config = run.config
+        self._style = None if self._inside else self._quietly(as_read)
+        return out
+
+    def _catch_up(self) -> None:
+        """What was read quietly is read, and told."""
+        if self._style is None:
+            return
+        self._run.skip(self._config)
+        if self._style:
+            self._builder.stack[-1].told = len(self._text)
+        self._style = None
+
+    def _quietly(self, as_read: bool) -> str | None:
+        """How quiet bytes are told from here: as that kind of delta, as the inside of a JSON string
+        or, if empty, not at all."""
+        stack = self._builder.stack
+        if self._lenient:
+            return None
+        if not as_read or not stack or stack[-1].tells is None:
+            return ""
+        frame = stack[-1]
+        if frame.told != len(self._text):
+            return None
+        assert self._telling is not None
+        if frame.tells == "plain":
+            kind = frame.slot.kind
+            self._index = self._telling.index if kind == "arguments" else 0
+            return kind
+        self._index = self._telling.index
+        return _RAW if frame.tells == "raw" else _ESCAPED
+
+    def _breaks(self, at: int, start: int) -> None:
+        """A call, which began at `start`, or what stands around calls breaks off."""
+        self._attempts.append(start)
+
+    def read(self, data: bytes) -> None:
+        """Read more without saying what is new."""
+        if self._style is not None:
+            self._catch_up()
+        if not self._inside and data.isascii():
+            self._run.feed(data)
+            return
+        self._take(self._decoder.decode(data))
+        self._inside = bool(self._decoder.getstate()[0])
+
+    def _take(self, text: str) -> None:
+        """Read decoded text, in which a byte that is no UTF-8 is a lone surrogate (PEP 383)."""
+        try:
+            data = text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            if self._invalid is None:
+                self._invalid = len(self._text) + len(text[: error.start].encode("utf-8"))
+            data = _NO_CHARACTER.sub("\ufffd", text).encode("utf-8")
+        self._run.feed(data)
+
+    def close(self) -> ParseResult:
+        """The text has ended; -> the same result as ``parse`` of the whole."""
+        if self._result is None:
+            self._catch_up()
+            problems = []
+            if self._invalid is not None:
+                origin = Origin(span=(self._invalid, self._invalid + 1))
+                message = f"byte {self._invalid} is no UTF-8"
+                problems.append(Problem("not-utf-8", message, origin))
+            self._result = finish(
+                self._reader,
+                self._text,
+                self._run,
+                self._builder,
+                cut=self._decoder.getstate()[0],
+                problems=problems,
+                attempts=self._attempts if self._lenient else None,
+                telling=self._telling,
+            )
+        return self._result
+
+    @property
+    def rest(self) -> list[Delta]:
+        """What only the end of the text made sure; nothing before ``close`` was called, and nothing
+        twice."""
+        if self._result is None or self._telling is None:
+            return []
+        return self._telling.take()

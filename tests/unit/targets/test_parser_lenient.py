@@ -1,0 +1,206 @@
+"""Lenient reading: what is recovered, what it is excused for, and what is left alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import calligram
+from calligram.targets import parser
+from calligram.targets.parser import ParseResult
+
+TOOLS: list[dict[str, Any]] = [
+    {
+        "name": "weather",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "city": {"type": "string"},
+                "days": {"type": "integer", "minimum": 1},
+                "cold": {"type": "boolean"},
+            },
+            "required": ["city"],
+        },
+    },
+    {"name": "stop", "parameters": {"type": "object", "properties": {}}},
+]
+
+
+def reader(dialect: str) -> parser.Reader:
+    return parser.compile(calligram.compile_tools(TOOLS, dialect, tool_choice="auto"))
+
+
+HERMES = reader("hermes-json")
+OSLO = ("weather", {"city": "Oslo"})
+
+
+def calls(result: ParseResult) -> list[tuple[str, Any]]:
+    return [(c["name"], c["arguments"]) for c in result.calls]
+
+
+def told(reading: parser.Reader, text: str, size: int) -> tuple[list[parser.Delta], ParseResult]:
+    """The deltas of a lenient stream fed in pieces of so many bytes, and its result."""
+    stream, data = reading.stream(lenient=True), text.encode()
+    deltas = [d for at in range(0, len(data), size) for d in stream.feed(data[at : at + size])]
+    result = stream.close()
+    return [*deltas, *stream.rest], result
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "codes"),
+    [
+        ('<tool_call> weather (city: "Oslo", days: 3) </tool_call>',
+         [("weather", {"city": "Oslo", "days": 3})], ["other-shape"]),
+        ('<tool_call>\n```json\n{"name": "weather", "arguments": {"city": "Oslo"}}\n```\n'
+         "</tool_call>", [OSLO], ["code-fence"]),
+        ("<tool_call>\n{'name': 'stop', 'arguments': {}}\n</tool_call>",
+         [("stop", {})], ["single-quotes"] * 3),
+        ('<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo", "cold": True}}\n'
+         "</tool_call>", [("weather", {"city": "Oslo", "cold": True})], ["python-literal"]),
+        ('<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo",}}\n</tool_call>',
+         [OSLO], ["trailing-comma"]),
+        ('<tool_call>\n{"name": "weather", "arguments": {city: "Oslo"}}\n</tool_call>',
+         [OSLO], ["unquoted-key"]),
+        ('<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo"}}', [OSLO],
+         ["missing-closer"]),
+        ('<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo"}\n</tool_call>', [OSLO],
+         ["missing-bracket"]),
+        ('<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo"}}}\n</tool_call>', [OSLO],
+         ["extra-bracket"]),
+        ('<tool_call>{"name": "weather", "arguments": "{\\"city\\": \\"Oslo\\"}"}</tool_call>',
+         [OSLO], ["quoted-arguments"]),
+        ('<tool_call>[{"name": "weather", "arguments": {"city": "Oslo"}}, {"name": "stop"}]'
+         "</tool_call>", [OSLO, ("stop", {})], ["other-shape", "other-shape"]),
+        ("<tool_call>weather(city=Oslo, days=3)</tool_call>",
+         [("weather", {"city": "Oslo", "days": 3})], ["unquoted-value", "other-shape"]),
+        ('<tool_call>weather({"city": "Oslo"})</tool_call>', [OSLO], ["other-shape"]),
+    ],
+)  # fmt: skip
+def test_recovered(text: str, found: list[Any], codes: list[str]) -> None:
+    result = HERMES.parse("Sure. " + text, lenient=True)
+    assert calls(result) == found
+    assert [r.code for r in result.recoveries] == codes
+    assert (result.content, result.problems, result.incomplete) == ("Sure. ", (), None)
+    assert all(r.end <= len(text) + 6 and r.start >= 6 for r in result.recoveries)
+    # Strict reading takes none of it for a call.
+    strict = HERMES.parse("Sure. " + text)
+    assert (strict.calls, strict.recoveries) == ([], ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # No marker, or a marker that is only spoken of.
+        'weather(city="Oslo")', '{"name": "weather", "arguments": {"city": "Oslo"}}',
+        'Write <tool_call> and then weather (city: "Oslo").', "A <tool_call> is a tag.",
+        # No tool of that name.
+        '<tool_call> whether (city: "Oslo") </tool_call>', "<tool_call>weatherman()</tool_call>",
+        # Values that do not end, or that nobody says the type of.
+        '<tool_call>weather(city="Os', "<tool_call>weather(city=Oslo, x=what)</tool_call>",
+        '<tool_call>weather(city="Oslo", days=1', "<tool_call>weather(city=)</tool_call>",
+        '<tool_call>weather("Oslo")</tool_call>', "<tool_call>{]</tool_call>",
+        '<tool_call>{"name": "weather", "arguments": "Oslo"}</tool_call>',
+        "<tool_call>[]</tool_call>", "<tool_call>" * 50,
+    ],
+)  # fmt: skip
+def test_left_alone(text: str) -> None:
+    result = HERMES.parse(text, lenient=True)
+    assert (result.calls, result.recoveries, result.content) == ([], (), text)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "found", "codes"),
+    [
+        ("qwen3-coder-xml", "<function=weather>\n<parameter=city>\nOslo\n</parameter>\n</function>",
+         [OSLO], ["loose-header"]),
+        ("qwen3-coder-xml", "<function=weather>\n<parameter=city>\nOslo\n<parameter=days>\n3\n"
+         "</function>\n</tool_call>", [("weather", {"city": "Oslo", "days": 3})],
+         ["missing-closer", "missing-closer"]),
+        ("qwen3-coder-xml", '<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo"}}\n'
+         "</tool_call>", [OSLO], ["other-shape"]),
+        ("glm45-xml", "<tool_call>weather\n<arg_key>city</arg_key>\n<arg_value>Oslo</arg_value>",
+         [OSLO], ["missing-closer"]),
+        ("lfm2-pythonic", '<|tool_call_start|>weather(city="Oslo")<|tool_call_end|>', [OSLO],
+         ["loose-header"]),
+        ("lfm2-pythonic", '<|tool_call_start|>[weather(city: "Oslo")]<|tool_call_end|>', [OSLO],
+         ["loose-header"]),
+        ("harmony", '<|channel|>commentary to=weather <|constrain|>json<|message|>{"city": "Oslo"}'
+         "<|call|>", [OSLO], ["loose-header"]),
+        ("mistral-args", '[TOOL_CALLS][{"name": "weather", "arguments": {"city": "Oslo"}}]', [OSLO],
+         ["other-shape"]),
+        ("gemma4", '<|tool_call>call:weather{"city": "Oslo"}<tool_call|>', [OSLO],
+         ["loose-header"]),
+        ("deepseek-v32-dsml", '<｜DSML｜function_calls>\n<｜DSML｜invoke name="weather">\n'
+         '<｜DSML｜parameter name="city" string="true">Oslo\n</｜DSML｜invoke>\n'
+         "</｜DSML｜function_calls>", [OSLO], ["missing-closer"]),
+    ],
+)  # fmt: skip
+def test_recovered_in_other_dialects(
+    dialect: str, text: str, found: list[Any], codes: list[str]
+) -> None:
+    result = reader(dialect).parse(text, lenient=True)
+    assert calls(result) == found
+    assert [r.code for r in result.recoveries] == codes
+
+
+def test_what_is_recovered_is_judged_and_located() -> None:
+    text = "<tool_call>weather(city='Oslo', days=0)</tool_call>"
+    result = HERMES.parse(text, lenient=True)
+    (problem,) = result.problems
+    assert (problem.code, problem.origin.pointer) == ("invalid-arguments", "/arguments/days")
+    assert problem.origin.span is not None
+    assert text[slice(*problem.origin.span)] == "0"
+
+
+@pytest.mark.parametrize("dialect", calligram.dialects())
+def test_lenient_reading_of_good_turns_is_strict_reading(dialect: str) -> None:
+    reading = reader(dialect)
+    text = reading.grammar.render([{"name": "weather", "arguments": {"city": "Oslo", "days": 3}}])
+    for turn in (text, "Well, then."):
+        assert reading.parse(turn, lenient=True) == reading.parse(turn)
+
+
+MIXED = (
+    'First <tool_call>\n{"name": "weather", "arguments": {"city": "Oslo"}}\n</tool_call> then '
+    '<tool_call> weather (city: "Rom") </tool_call> and <tool_call>\n{"name": "stop", "arguments": '
+    "{}}\n</tool_call>."
+)
+
+
+@pytest.mark.parametrize("text", [MIXED, MIXED[:150], "A <tool_call> here."], ids=len)
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+def test_a_lenient_stream_tells_what_lenient_parsing_finds(text: str, size: int) -> None:
+    expected = HERMES.parse(text, lenient=True)
+    deltas, result = told(HERMES, text, size)
+    assert result == expected
+    assert "".join(d.text for d in deltas if d.kind == "content") == result.content
+    gone = {d.index for d in deltas if d.kind == "broken"}
+    names = [d.name for d in deltas if d.kind == "call" and d.index not in gone]
+    assert names[: len(result.calls)] == [c["name"] for c in result.calls]
+
+
+def test_all_are_found_in_the_order_of_the_text() -> None:
+    result = HERMES.parse(MIXED, lenient=True)
+    assert [c["arguments"] for c in result.calls] == [{"city": "Oslo"}, {"city": "Rom"}, {}]
+    assert [(r.code, r.call) for r in result.recoveries] == [("other-shape", 1)]
+    assert result.recoveries[0].to_json()["call"] == 1
+
+
+def test_a_call_that_broke_is_told_anew() -> None:
+    text = '<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo",}}\n</tool_call>'
+    deltas, _ = told(HERMES, text, 1)
+    kinds = [(d.kind, d.index) for d in deltas if d.kind != "arguments"]
+    assert kinds == [("call", 0), ("broken", 0), ("call", 1)]
+    assert "".join(d.text for d in deltas if d.index == 1) == '{"city": "Oslo"}'
+
+
+def test_nothing_is_told_from_a_marker_on_until_the_end() -> None:
+    stream = HERMES.stream(lenient=True)
+    out = stream.feed("Now: <tool_call> weather (") + stream.feed(
+        'city: "Oslo") </tool_call> Done.'
+    )
+    assert "".join(d.text for d in out) == "Now: "
+    stream.close()
+    assert [d.kind for d in stream.rest] == ["call", "arguments", "content"]
+    assert stream.rest == []
