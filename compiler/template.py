@@ -38,9 +38,8 @@ def _spelled(holes: frozenset[str]) -> re.Pattern[str]:
     return re.compile(r"\{(" + spelled + r")\}")
 
 
-_SPELLED = {
-    holes: _spelled(holes) for holes in (CALL_HOLES, PARAM_HOLES, BODY_HOLES, TRIGGER_HOLES)
-}
+_HOLES = (CALL_HOLES, PARAM_HOLES, ITEM_HOLES, BODY_HOLES, TRIGGER_HOLES)
+_SPELLED = {holes: _spelled(holes) for holes in _HOLES}
 
 
 @lru_cache(maxsize=256)

@@ -169,8 +169,9 @@ class Builder:
                 self._give(parent, Branch("array", items), frame, end)
             case "object" if self._in_tree:
                 item = slot.value if isinstance(slot.value, str) else None
-                kind: Literal[untyped, object] = "untyped" if slot.decode == "untyped" else "object"
-                self._give(parent, Branch(kind, tuple(frame.members), item), frame, end)
+                members, untyped = tuple(frame.members), slot.decode == "untyped"
+                branch = Branch("untyped" if untyped else "object", members, item)
+                self._give(parent, branch, frame, end)
             case "array":
                 self._give(parent, frame.items, frame, end)
             case "object":
