@@ -41,7 +41,7 @@ BOTH = pytest.mark.parametrize("dialect", [PLAIN, MARKED], ids=["plain", "marked
 
 
 def grammar(dialect: DialectSpec, parameters: Any, **options: Any) -> CompiledGrammar:
-    return calligram.compile_tools([tool("f", parameters)], dialect, **{"max_calls": 1} | options)
+    return calligram.compile_tools([tool("f", parameters)], dialect, max_calls=1, **options)
 
 
 def call(inside: str) -> str:
