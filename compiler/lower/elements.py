@@ -136,6 +136,12 @@ class Elements:
                 out.append(behind if isinstance(behind, str) else "")
         return out
 
+    @cached_property
+    def remembers(self) -> bool:
+        """Can undeclared keys be remembered? Nothing that varies may stand in front of them."""
+        holes = [p.name for p in self.param if isinstance(p, Hole)]
+        return holes.index("key") == 0
+
     # Tokens ---------------------------------------------------------------------------------
 
     def holds_loose_tokens(self, tokens: tuple[TokenSpec, ...]) -> bool:

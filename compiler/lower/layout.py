@@ -150,7 +150,7 @@ def _tree_layout(args: ArgsSpec, avoid: tuple[str, ...]) -> Layout:
     return Layout(
         "tree",
         strings=(StringStyle("", "", "none"),),
-        keys=(StringStyle("", "", "none"),),
+        keys=(JSON_STRING if "{key:json}" in (args.param or "") else StringStyle("", "", "none"),),
         comma="",
         colon="",
         literals=args.literals,

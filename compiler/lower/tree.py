@@ -109,8 +109,13 @@ class TreeValues(ValueLowering):
         return TreeValues(self.shared, layout, definitions, self.hint, self.elements, self.tokens)
 
     def with_one_spelling(self, value: ArrayValue) -> tuple[ValueLowering, ArrayValue]:
+        reason = None
         if self.elements.holds_loose_tokens(self.tokens):
-            message = "`uniqueItems` is not supported in a notation whose elements hold tokens"
+            reason = "hold tokens"
+        elif not self.elements.remembers:
+            reason = "say the type before the key"
+        if reason is not None:
+            message = f"`uniqueItems` is not supported in a notation whose elements {reason}"
             at = value.origin.child("uniqueItems")
             self.shared.problems.append(Problem("unsupported-keyword", message, at))
         return super().with_one_spelling(value)
@@ -139,7 +144,8 @@ class TreeValues(ValueLowering):
             value = declared_only(value, self.shared.problems)
         if self.elements.omits_null:
             value = nulls_left_out(value, self.definitions, self.shared.problems)
-        return object_members(self, value, depth, EMPTY, self.member, self.named_member)
+        named = self.named_member if self.elements.remembers else None
+        return object_members(self, value, depth, EMPTY, self.member, named)
 
     def member(self, member: Key | OpenKeys, depth: int) -> Expr | None:
         """A member as an element."""

@@ -41,7 +41,7 @@ BOTH = pytest.mark.parametrize("dialect", [PLAIN, MARKED], ids=["plain", "marked
 
 
 def grammar(dialect: DialectSpec, parameters: Any, **options: Any) -> CompiledGrammar:
-    return calligram.compile_tools([tool("f", parameters)], dialect, **{"max_calls": 1} | options)
+    return calligram.compile_tools([tool("f", parameters)], dialect, max_calls=1, **options)
 
 
 def call(inside: str) -> str:
@@ -234,6 +234,42 @@ def test_elements_that_hold_loose_tokens_cannot_differ() -> None:
     (problem,) = caught.value.problems
     assert problem.code == "unsupported-keyword"
     assert problem.origin.pointer == "/properties/u/uniqueItems"
+
+
+def marked(param: str, item: str) -> DialectSpec:
+    """The marked dialect with other templates."""
+    given = MARKED.model_dump(exclude_unset=True, by_alias=True)
+    given["args"] = {**given["args"], "param": param, "item": item}
+    return DialectSpec.model_validate(given)
+
+
+def test_keys_may_be_json_strings() -> None:
+    made = grammar(
+        marked("<m {key:json} {type}>{value}</m>", "<i {type}>{value}</i>"),
+        {
+            **arguments(**{'a "b"\n>': {"type": "integer"}}),
+            "additionalProperties": {"type": "boolean"},
+        },
+    )
+    value = {'a "b"\n>': 1, "": True, "é </m>": False}
+    assert back(made, value) == value
+    assert '<m "a \\"b\\"\\n>" whole>1</m>' in made.render([{"name": "f", "arguments": value}])
+
+
+def test_types_may_stand_before_keys_but_then_no_key_is_remembered() -> None:
+    dialect = marked("<{type} {key}>{value}</>", "<{type}>{value}</>")
+    opened = {"type": "object", "additionalProperties": {"type": ["integer", "boolean"]}}
+    made = grammar(dialect, arguments(o=opened, l={"type": "array", "items": opened}))
+    value = {"o": {"a": 1, "b": True}, "l": [{"c": 2}]}
+    assert back(made, value) == value
+    for refused, keyword in (
+        ({**opened, "minProperties": 2}, "minProperties"),
+        ({"type": "array", "items": opened, "uniqueItems": True}, "uniqueItems"),
+    ):
+        with pytest.raises(calligram.ToolError) as caught:
+            grammar(dialect, arguments(o=refused))
+        assert {p.code for p in caught.value.problems} == {"unsupported-keyword"}
+        assert caught.value.problems[0].origin.pointer == f"/properties/o/{keyword}"
 
 
 TOKENS = (
