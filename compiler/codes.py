@@ -181,6 +181,17 @@ ARTEFACTS: Final[Codes] = {
     "table-vocabulary": "A token table was made for another vocabulary.",
 }
 
+TEMPLATES: Final[Codes] = {
+    "template-failed": "An operation of the chat template fails.",
+    "template-format": "A file that should hold chat templates has another form.",
+    "template-limit": "Rendering takes too long, or writes or needs too much.",
+    "template-missing": "The place holds no chat template, or none of that name.",
+    "template-no-calls": "The template does not show the assistant's calls.",
+    "template-raised": "The template itself refuses the conversation.",
+    "template-syntax": "The chat template is not jinja2.",
+    "template-unreadable": "A chat template's file cannot be opened or read.",
+}
+
 BUILDS: Final[Codes] = {
     "build-worker": "A process that compiled a grammar of a build died.",
     "manifest-exists": "`calligram init` replaces no file.",
@@ -205,5 +216,6 @@ CODES: Final[Mapping[str, Codes]] = {
     "Vocabularies": VOCABULARIES,
     "Saved artefacts": ARTEFACTS,
     "Builds": BUILDS,
+    "Chat templates": TEMPLATES,
 }
 """Codes with their meanings, by what they are about."""
