@@ -65,6 +65,7 @@ LINT: Final[Codes] = {
     "closer-common": "Ordinary text closes a raw string (warning, or error if layout is free).",
     "containers": "This way to write nested containers does not fit the notation.",
     "json-separators": "A JSON separator is not a comma or colon with white space around it.",
+    "implicit-close-mismatch": "No call begins with what is to close reasoning (warning).",
     "kind-without-body": "A tool kind's template has no `{body}`.",
     "literals-empty": "null, true or false has no spelling.",
     "literals-overlap": "One spelling stands for two literals.",

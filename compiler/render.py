@@ -37,11 +37,16 @@ class CallRenderer:
         calls: the tools, by which values are typed.
         order: the grammar's key order. "schema" writes keys in schema order; "any" as the dialect
             writes its history, else as given.
+        spelled: tagged null, true and false in the first spelling that `literals` has, which
+            templates write, not as the JSON that is enforced.
     """
 
-    def __init__(self, spec: DialectSpec, calls: Sequence[Call], order: str) -> None:
+    def __init__(
+        self, spec: DialectSpec, calls: Sequence[Call], order: str, *, spelled: bool = False
+    ) -> None:
         self.spec = spec
         self.order = order
+        self.spelled = spelled
         self.tools = {c.name: c for c in calls}
         self.shape: Shape = shapes(spec)[0]
         self.layout: Layout = value_layout(spec, self.shape.args, self.shape.json, Gaps())
@@ -221,6 +226,10 @@ class CallRenderer:
         if args.notation == "kwargs":
             return writer.write(value, kind, origin)
         style = self.shape.raw_styles()[0]
+        if self.spelled and (value is None or isinstance(value, bool)):
+            return Writer(replace(self.layout, literals=args.literals), {}).write(
+                value, None, origin
+            )
         if not isinstance(value, str):
             text = writer.write(value, kind, origin)
             if not raw_fits(text, self.shape.value_closer, self.layout.avoid):

@@ -149,7 +149,7 @@ def _reasoning_forms(template: ByIdentity[ChatTemplate]) -> Forms:
             continue
         tail = _behind_user(text, template.value)
         # A list that the template cannot read is printed, with its keys.
-        printed = '"text"' in tail or "'text'" in tail
+        printed = any(f"{quote}thinking{quote}" in tail for quote in "\"'")
         if _THOUGHT in tail and _NAME in tail and not printed:
             return candidate
     return forms

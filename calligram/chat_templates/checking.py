@@ -1,0 +1,294 @@
+"""A spec against a chat template: where what the template writes differs from what the spec says.
+
+Three questions about each conversation: does the spec write the same bytes; does its grammar accept
+the template's; does its parser read the calls back. What the spec lists as known mistakes of
+history (:mod:`.ways`) is no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal as OneOf
+
+from ..compiler.compiled import CompiledGrammar
+from ..compiler.lint import lint
+from ..compiler.origin import Problem
+from ..compiler.pipeline import compile_tools
+from ..compiler.spec import DialectSpec
+from ..compiler.spec_loader import LoadedSpec
+from ..targets import parser
+from .chat_template import ChatTemplate
+from .chat_template_error import ChatTemplateError
+from .conversations import CONVERSATIONS, Conversation, tools
+from .explain import BEFORE, END, Explainer, Explanation, Shown, show, with_end
+from .pieces import Literal, Match, Miss
+from .seen import Unseen, unseen
+from .turn import reasoning_forms
+
+CONTEXT: Final = 24
+"""Characters shown on either side of a difference."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where a template's text stops being what the spec writes.
+
+    Attributes:
+        conversation: its name.
+        position: bytes from the beginning of the turn; negative: in the prompt before it.
+        expected: what the spec writes from there on, by the field that says so.
+        before, found: the template's text around the place.
+        message: one sentence.
+    """
+
+    conversation: str
+    position: int
+    expected: tuple[Literal, ...]
+    before: str
+    found: str
+    message: str
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain dict."""
+        return {
+            "conversation": self.conversation,
+            "position": self.position,
+            "expected": [{"field": e.field, "text": e.text} for e in self.expected],
+            "before": self.before,
+            "found": self.found,
+            "message": self.message,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One conversation.
+
+    Attributes:
+        status: "same", "known" (a mistake of history that the spec lists), "different", or
+            "skipped": nothing to compare.
+        text: the turn as the template writes it, "" if it was skipped.
+        notes: what is worth knowing and no difference.
+        differences: what is one.
+    """
+
+    conversation: Conversation
+    status: OneOf["same", "known", "different", "skipped"]
+    text: str = ""
+    notes: tuple[str, ...] = ()
+    differences: tuple[Difference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SpecCheck:
+    """The whole comparison.
+
+    Attributes:
+        dialect: the spec's id.
+        template: the template's place.
+        checked: by conversation.
+        problems: what the lint finds in the spec, warnings too.
+        unseen: literals of the spec that no render has shown.
+    """
+
+    dialect: str
+    template: str
+    checked: tuple[Checked, ...]
+    problems: tuple[Problem, ...]
+    unseen: tuple[Unseen, ...]
+
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        """All of them, in the order of the conversations."""
+        return tuple(d for c in self.checked for d in c.differences)
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing differs and the lint finds nothing."""
+        return not self.differences and not self.problems
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain dict."""
+        return {
+            "dialect": self.dialect,
+            "template": self.template,
+            "ok": self.ok,
+            "conversations": [
+                {
+                    "name": c.conversation.name,
+                    "status": c.status,
+                    "notes": list(c.notes),
+                    "differences": [d.to_json() for d in c.differences],
+                }
+                for c in self.checked
+            ],
+            "problems": [p.to_json() for p in self.problems],
+            "unseen": [{"field": u.field, "text": u.text} for u in self.unseen],
+        }
+
+
+def check_spec(loaded: LoadedSpec, template: ChatTemplate) -> SpecCheck:
+    """Compare a spec with what a template writes.
+
+    Raises:
+        ChatTemplateError: the template does not render any calls.
+    """
+    checker = _Checker(loaded.spec, with_end(template))
+    checked = tuple(checker.check(c) for c in CONVERSATIONS)
+    fields = [piece for c in checker.explained for piece in _fields(c)]
+    return SpecCheck(
+        loaded.spec.id,
+        template.place or template.name,
+        checked,
+        (*loaded.warnings, *lint(loaded)),
+        tuple(unseen(loaded.spec, fields, template.source)),
+    )
+
+
+def _fields(explanation: Explanation) -> Sequence[Literal]:
+    return explanation.found.fields if explanation.found is not None else ()
+
+
+class _Checker:
+    def __init__(self, spec: DialectSpec, template: ChatTemplate) -> None:
+        self.spec = spec
+        self.template = template
+        self.forms = reasoning_forms(template)
+        self.explainer = Explainer(spec)
+        self.explained: list[Explanation] = []
+        self._readers: dict[str, tuple[CompiledGrammar, parser.Reader]] = {}
+
+    def check(self, conversation: Conversation) -> Checked:
+        reason = self._meaningless(conversation)
+        if reason is not None:
+            return Checked(conversation, "skipped", notes=(reason,))
+        try:
+            shown = show(self.template, self.forms, conversation)
+        except ChatTemplateError as error:
+            return Checked(conversation, "skipped", notes=(error.problems[0].message,))
+        notes = [f"the template does not show {what}" for what in shown.hidden]
+        explanation = self.explainer.explain(shown)
+        self.explained.append(explanation)
+        if explanation.status == "refused":
+            return Checked(conversation, "skipped", notes=("the notation cannot carry it",))
+        differences = list(self._prefill(shown))
+        if explanation.status == "different":
+            assert isinstance(explanation.found, Miss)
+            differences.append(_difference(explanation, explanation.found))
+        if explanation.known:
+            notes.append(f"known: {explanation.known}")
+        if isinstance(explanation.found, Match):
+            notes += explanation.found.notes
+        read = self._read_back(explanation)
+        if explanation.status == "known":
+            notes += [d.message for d in read]
+        elif explanation.status == "same":
+            differences += read
+        else:
+            notes += [d.message for d in read] or ["the parser reads it back all the same"]
+        status = "different" if differences else explanation.status
+        assert status != "refused"
+        text = explanation.text[explanation.offset :].replace(END, "")
+        return Checked(conversation, status, text, tuple(notes), tuple(differences))
+
+    def _meaningless(self, conversation: Conversation) -> str | None:
+        """Why the dialect has no such turn, if it has none."""
+        spec, calls = self.spec, conversation.calls
+        if spec.calls.max is not None and len(calls) > spec.calls.max:
+            return f"the dialect has at most {spec.calls.max} call a turn"
+        if calls and conversation.content is not None and spec.content.with_calls == "exclusive":
+            return "the dialect has no content beside calls"
+        return None
+
+    def _prefill(self, shown: Shown) -> Iterator[Difference]:
+        prefill = self.spec.prefill
+        prompt = shown.turn.generation_prompt.removesuffix(shown.turn.opened)
+        if prefill and not prompt.endswith(prefill):
+            yield Difference(
+                shown.conversation.name,
+                -len(prefill.encode()),
+                (Literal("/prefill", prefill),),
+                "",
+                prompt[-max(len(prefill), CONTEXT) :],
+                "the generation prompt does not end with the dialect's `prefill`",
+            )
+
+    def _read_back(self, explanation: Explanation) -> Sequence[Difference]:
+        """Whether grammar and parser take the template's text for what it is."""
+        shown = explanation.shown
+        text = explanation.text
+        begun = text[: explanation.offset]
+        reasoning = self.spec.reasoning
+        opened = reasoning is not None and begun.rstrip() == reasoning.open.rstrip()
+        if begun and not opened:
+            # A block that the prompt has closed is behind the model.
+            text = text[explanation.offset :]
+        elif opened and self.spec.prefill == begun:
+            opened, text = False, text[explanation.offset :]
+        elif opened:
+            assert reasoning is not None
+            text = text[min(len(reasoning.open), explanation.offset) :]
+        if isinstance(explanation.found, Match) and BEFORE in explanation.found.notes:
+            text = text.lstrip()
+        text = self._without_end(text.replace(END, ""))
+        grammar, reader = self._reader("opened" if opened else "allow")
+        verdict = grammar.check(text)
+        found: list[Difference] = []
+
+        def differs(position: int, message: str) -> None:
+            found.append(
+                Difference(shown.conversation.name, position, (), *_around(text, position), message)
+            )
+
+        if not verdict.accepted:
+            differs(verdict.position, f"the grammar refuses the template's text: {verdict.message}")
+        result = reader.parse(text)
+        calls = [{"name": c["name"], "arguments": c["arguments"]} for c in result.calls]
+        wanted = [{"name": c["name"], "arguments": c["arguments"]} for c in shown.conversation.calls]
+        if calls != wanted:
+            differs(0, f"the parser reads {calls} where the calls are {wanted}")
+        elif result.content.strip() != (shown.conversation.content or ""):
+            differs(0, f"the parser reads the content {result.content!r}")
+        elif result.reasoning.strip() != (shown.conversation.reasoning or ""):
+            differs(0, f"the parser reads the reasoning {result.reasoning!r}")
+        return found
+
+    def _without_end(self, text: str) -> str:
+        """The turn without what stands behind its end."""
+        bare = text.rstrip()
+        ended = any(bare.endswith(token.rstrip()) for token in self.spec.turn_end.tokens)
+        return bare if ended else text.rstrip("\n")
+
+    def _reader(self, reasoning: OneOf["allow", "opened"]) -> tuple[CompiledGrammar, parser.Reader]:
+        if reasoning not in self._readers:
+            grammar = compile_tools(
+                tools(), self.spec, tool_choice="auto", key_order="any", reasoning=reasoning
+            )
+            self._readers[reasoning] = grammar, parser.compile(grammar)
+        return self._readers[reasoning]
+
+
+def _difference(explanation: Explanation, miss: Miss) -> Difference:
+    text = explanation.text
+    before = text[: miss.position]
+    position = len(before.encode()) - len(text[: explanation.offset].encode())
+    expected = tuple(Literal(e.field, e.text[: 2 * CONTEXT]) for e in miss.expected)
+    fields = ", ".join(dict.fromkeys(e.field for e in miss.expected if e.field))
+    said = f"the template differs from {fields}" if fields else "the template has other text here"
+    conversation = explanation.shown.conversation
+    if conversation.content is not None and conversation.calls:
+        names = [text.find(str(call["name"])) for call in conversation.calls]
+        if max(names) < text.find(conversation.content):
+            said = "the template writes content behind the calls, see /content/with_calls"
+    around = _around(text, len(before.encode()))
+    return Difference(explanation.shown.conversation.name, position, expected, *around, said)
+
+
+def _around(text: str, position: int) -> tuple[str, str]:
+    data = text.replace(END, "").encode()
+    before = data[:position].decode("utf-8", "replace")
+    return before[-CONTEXT:], data[position:].decode("utf-8", "replace")[: 2 * CONTEXT]
+
+
+__all__ = ["Checked", "Difference", "SpecCheck", "Unseen", "check_spec"]

@@ -1,0 +1,49 @@
+"""Which literals of a spec a comparison has seen, and which it had no occasion to see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..compiler.spec import DialectSpec
+from .pieces import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """A literal that nothing compared has held: it may be right or wrong."""
+
+    field: str
+    text: str
+
+
+def unseen(spec: DialectSpec, seen: Sequence[Literal], source: str) -> Iterator[Unseen]:
+    """The literals around calls that no render has shown.
+
+    Args:
+        seen: the pieces that matched.
+        source: the template's own text; what stands in it counts as seen.
+    """
+    fields = {piece.field for piece in seen if piece.text}
+    for pointer, text in _literals(spec):
+        if pointer not in fields and text.strip() not in ("", *_parts(source, text)):
+            yield Unseen(pointer, text)
+
+
+def _parts(source: str, text: str) -> Sequence[str]:
+    return (text.strip(),) if text.strip() in source else ()
+
+
+def _literals(spec: DialectSpec) -> Iterator[tuple[str, str]]:
+    reasoning = spec.reasoning
+    if reasoning is not None:
+        yield "/reasoning/open", reasoning.open
+        yield "/reasoning/close", reasoning.close
+        yield "/reasoning/after", reasoning.after
+    yield "/content/open", spec.content.open
+    yield "/content/close", spec.content.close
+    yield "/lead_in", spec.lead_in
+    for n, text in enumerate(spec.turn_end.tokens):
+        yield f"/turn_end/tokens/{n}", text
+    for n, text in enumerate(spec.turn_end.not_stop):
+        yield f"/turn_end/not_stop/{n}", text
