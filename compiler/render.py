@@ -223,13 +223,11 @@ class CallRenderer:
     def _value(self, value: Any, kind: Value | None, writer: Writer, origin: Origin) -> str:
         """A tagged or keyword value."""
         args = self.shape.args
+        if self.spelled and args.notation == "tagged" and isinstance(value, bool | None):
+            writer = Writer(replace(self.layout, literals=args.literals), writer.definitions)
         if args.notation == "kwargs":
             return writer.write(value, kind, origin)
         style = self.shape.raw_styles()[0]
-        if self.spelled and (value is None or isinstance(value, bool)):
-            return Writer(replace(self.layout, literals=args.literals), {}).write(
-                value, None, origin
-            )
         if not isinstance(value, str):
             text = writer.write(value, kind, origin)
             if not raw_fits(text, self.shape.value_closer, self.layout.avoid):

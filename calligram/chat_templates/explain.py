@@ -168,6 +168,7 @@ def _plan(spec: DialectSpec, conversation: Conversation, calls: str, loose: bool
         Space(BEFORE),
         *_reasoning(spec, conversation.reasoning, loose),
         Either(tuple(_answers(spec, conversation, calls, loose))),
+        *([Space()] if loose else []),
         *_turn_end(spec),
     )
 
