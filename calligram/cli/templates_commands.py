@@ -19,8 +19,8 @@ from .files import write_out, write_text
 from .options import Json
 from .problems import visible
 
-START: Final = 4
-"""Characters by which differences are told apart."""
+START: Final = 1
+"""Characters by which differences are told apart; --json has each of them."""
 
 Template = Annotated[
     str,
