@@ -26,7 +26,8 @@ INPUT: Final[Codes] = {
 }
 
 SPECS: Final[Codes] = {
-    "dialect-auto": "A dialect must be named; it is not detected.",
+    "dialect-auto": "A dialect must be named, or detected from a chat template.",
+    "dialect-unknown": "The chat template's dialect cannot be told.",
     "extends-cycle": "Specs extend each other in a circle.",
     "extends-too-deep": "Too long a chain of `extends`.",
     "spec-documents": "The file holds several YAML documents.",
@@ -67,8 +68,10 @@ LINT: Final[Codes] = {
     "item-missing": "A tree without a template for the items of arrays.",
     "item-value": "The `item` template has not exactly one `{value}`.",
     "json-separators": "A JSON separator is not a comma or colon with white space around it.",
+    "implicit-close-mismatch": "No call begins with what is to close reasoning (warning).",
     "kind-without-body": "A tool kind's template has no `{body}`.",
     "literals-empty": "null, true or false has no spelling.",
+    "literals-not-json": "A tagged literal whose first spelling is not JSON's (warning).",
     "literals-overlap": "One spelling stands for two literals.",
     "name-boundary": "What follows a name could belong to it (warning).",
     "param-missing": "This notation needs a `param` template.",
@@ -204,6 +207,17 @@ ARTEFACTS: Final[Codes] = {
     "table-vocabulary": "A token table was made for another vocabulary.",
 }
 
+TEMPLATES: Final[Codes] = {
+    "template-failed": "An operation of the chat template fails.",
+    "template-format": "A file that should hold chat templates has another form.",
+    "template-limit": "Rendering takes too long, or writes or needs too much.",
+    "template-missing": "The place holds no chat template, or none of that name.",
+    "template-no-calls": "The template does not show the assistant's calls.",
+    "template-raised": "The template itself refuses the conversation.",
+    "template-syntax": "The chat template is not jinja2.",
+    "template-unreadable": "A chat template's file cannot be opened or read.",
+}
+
 BUILDS: Final[Codes] = {
     "build-worker": "A process that compiled a grammar of a build died.",
     "manifest-exists": "`calligram init` replaces no file.",
@@ -229,5 +243,6 @@ CODES: Final[Mapping[str, Codes]] = {
     "Vocabularies": VOCABULARIES,
     "Saved artefacts": ARTEFACTS,
     "Builds": BUILDS,
+    "Chat templates": TEMPLATES,
 }
 """Codes with their meanings, by what they are about."""

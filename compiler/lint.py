@@ -250,6 +250,12 @@ def _check_openers(loaded: LoadedSpec, shapes: Sequence[Shape]) -> Iterator[Prob
             message = f"{text!r} is also how a call begins"
             hint = "a text could be read as either"
             yield Problem("opener-clash", message, loaded.origin(pointer), hint)
+    for index, text in enumerate(spec.reasoning.implicit_close if spec.reasoning else ()):
+        begun = [s.opener() for s in shapes] + [s.spec.lead_in + s.opener() for s in shapes]
+        if not any(b.startswith(text) for b in begun):
+            message = f"no call begins with {text!r}"
+            at = loaded.origin(f"/reasoning/implicit_close/{index}")
+            yield Problem("implicit-close-mismatch", message, at, severity="warning")
 
 
 def _head(template: str) -> str:

@@ -41,11 +41,16 @@ class CallRenderer:
         calls: the tools, by which values are typed.
         order: the grammar's key order. "schema" writes keys in schema order; "any" as the dialect
             writes its history, else as given.
+        spelled: tagged null, true and false in the first spelling that `literals` has, which
+            templates write, not as the JSON that is enforced.
     """
 
-    def __init__(self, spec: DialectSpec, calls: Sequence[Call], order: str) -> None:
+    def __init__(
+        self, spec: DialectSpec, calls: Sequence[Call], order: str, *, spelled: bool = False
+    ) -> None:
         self.spec = spec
         self.order = order
+        self.spelled = spelled
         self.tools = {c.name: c for c in calls}
         self.shape: Shape = shapes(spec)[0]
         self.layout: Layout = value_layout(spec, self.shape.args, self.shape.json, Gaps())
@@ -265,6 +270,8 @@ class CallRenderer:
     def _value(self, value: Any, kind: Value | None, writer: Writer, origin: Origin) -> str:
         """A tagged or keyword value."""
         args = self.shape.args
+        if self.spelled and args.notation == "tagged" and isinstance(value, bool | None):
+            writer = Writer(replace(self.layout, literals=args.literals), writer.definitions)
         if args.notation == "kwargs":
             return writer.write(value, kind, origin)
         if not isinstance(value, str):

@@ -308,6 +308,11 @@ class DialectSpec(Part):
         description="Other shapes that are read; enforced too where they say `constrain`.",
     )
     tool_kinds: dict[str, ToolKindSpec] = Field(default={}, description="Tools with a raw body.")
+    history: tuple[DialectShape, ...] = Field(
+        default=(),
+        description="Shapes in which chat templates write history by mistake: neither enforced nor "
+        "read, but no difference to `dialects check`.",
+    )
 
     def shapes(self) -> tuple[DialectSpec, ...]:
         """The dialect itself, then as each entry of `accept` has it, in that order.
@@ -315,7 +320,7 @@ class DialectSpec(Part):
         Raises:
             pydantic.ValidationError: the `args` of an entry do not fit; the loader has checked.
         """
-        base = self.model_copy(update={"accept": ()})
+        base = self.model_copy(update={"accept": (), "history": ()})
         return (base, *(shape.applied_to(base) for shape in self.accept))
 
 

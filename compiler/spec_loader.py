@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from .errors import SpecError
 from .origin import Origin, Problem, did_you_mean, escape_pointer
 from .prebuilt_specs import PACKAGE, prebuilt_spec
-from .spec import ArgsSpec, DialectSpec
+from .spec import ArgsSpec, DialectShape, DialectSpec
 from .spec_errors import spec_problems
 from .spec_merge import Resolver, Source, load_tree
 from .yaml_reader import MAX_BYTES, ListNode, MapNode, Node, ScalarNode
@@ -185,10 +185,16 @@ def read_spec(source: Source, resolver: Resolver = extends_resolver) -> LoadedSp
 
 
 def _shape_problems(spec: DialectSpec, tree: MapNode) -> list[Problem]:
-    """What is wrong with the partial `args` of accepted shapes, which the model cannot type."""
+    """What is wrong with the partial `args` of other shapes, which the model cannot type."""
+    accepted = _args_problems(spec, spec.accept, tree.entries.get("accept"))
+    return [*accepted, *_args_problems(spec, spec.history, tree.entries.get("history"))]
+
+
+def _args_problems(
+    spec: DialectSpec, given: tuple[DialectShape, ...], shapes: Node | None
+) -> list[Problem]:
     problems: list[Problem] = []
-    shapes = tree.entries.get("accept")
-    for index, shape in enumerate(spec.accept):
+    for index, shape in enumerate(given):
         if shape.args is None or not isinstance(shapes, ListNode):
             continue
         node = shapes.items[index]
@@ -210,8 +216,9 @@ def _normalise(tree: MapNode) -> MapNode:
         entries["tokens"] = ListNode(tuple(_token(t) for t in tokens.items), tokens.origin)
     if isinstance(args := entries.get("args"), MapNode):
         entries["args"] = _text_literals(args)
-    if isinstance(accept := entries.get("accept"), ListNode):
-        entries["accept"] = ListNode(tuple(_shape(s) for s in accept.items), accept.origin)
+    for key in ("accept", "history"):
+        if isinstance(shapes := entries.get(key), ListNode):
+            entries[key] = ListNode(tuple(_shape(s) for s in shapes.items), shapes.origin)
     return MapNode(entries, tree.key_origins, tree.origin)
 
 

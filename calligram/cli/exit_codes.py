@@ -6,6 +6,7 @@ from enum import IntEnum
 
 from ..bench.bench_error import BenchError
 from ..build.inputs import InputFileError
+from ..chat_templates.chat_template_error import ChatTemplateError
 from ..compiler.errors import ArtefactError, CalligramError, SpecError, ToolError, VocabularyError
 
 
@@ -24,10 +25,12 @@ class ExitCode(IntEnum):
 MEANING = {
     ExitCode.OK: "Done; the text was accepted, nothing was found.",
     ExitCode.REFUSED: "`check` refused the text, `parse` met problems or a cut-off text, "
-    "`dialects lint` found errors, `dead-ends` found some or could not tell, `build --check` found "
-    "outputs that are stale.",
+    "`dialects lint` found errors, `dialects check` found differences, `dialects detect` or `find` "
+    "found no dialect that is sure, `dead-ends` found some or could not tell, `build --check` "
+    "found outputs that are stale.",
     ExitCode.INPUT: "Wrong usage, or input that cannot be read: no such file, not UTF-8, not JSON, "
-    "a broken spec, broken tool definitions, a vocabulary's file that is none, a broken manifest.",
+    "a broken spec, broken tool definitions, a vocabulary's file that is none, a broken manifest, "
+    "a chat template that does not render.",
     ExitCode.CANNOT_COMPILE: "The input was read, but no exact grammar can be made of it: an "
     "unsupported or unsatisfiable schema, a feature the target lacks, a limit.",
     ExitCode.INTERNAL: "A bug in calligram. Set CALLIGRAM_DEBUG=1 to see where.",
@@ -39,8 +42,8 @@ MEANING = {
 def exit_code_of(error: CalligramError) -> ExitCode:
     """The exit code for an error that stops a command."""
     wrong_input = (
-        ArtefactError, BenchError, InputError, InputFileError, SpecError, ToolError,
-        VocabularyError,
+        ArtefactError, BenchError, ChatTemplateError, InputError, InputFileError, SpecError,
+        ToolError, VocabularyError,
     )  # fmt: skip
     if isinstance(error, wrong_input):
         return ExitCode.INPUT

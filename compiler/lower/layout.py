@@ -109,6 +109,9 @@ def value_layout(
             return replace(json_layout(json, gaps), avoid=avoid, stops=tuple(stops))
         case "python":
             strings = styles(args.string) if args.string else _PYTHON_STRINGS
+            if args.notation == "tagged":
+                # Only templates write this, and by mistake: what Python prints for a container.
+                strings = _PYTHON_STRINGS[::-1]
             named = "literals" in args.model_fields_set
             return Layout(
                 "python",
