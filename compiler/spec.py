@@ -247,7 +247,10 @@ class TriggerSpec(Part):
 class TurnEndSpec(Part):
     """How the turn ends."""
 
-    tokens: tuple[Text, ...] = Field(default=(), description="Tokens that end the turn.")
+    tokens: tuple[Text, ...] = Field(
+        default=(),
+        description="Tokens that end the turn. One text may hold several; it is taken one by one.",
+    )
     not_stop: tuple[Text, ...] = Field(
         default=(), description="Look-alikes inside the turn that a host must not stop at."
     )

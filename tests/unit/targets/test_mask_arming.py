@@ -61,9 +61,11 @@ def case(dialect: str, *, key_order: Literal["schema", "any"] = "schema") -> Cas
         if any(re.search(p, call[:n]) for p in auto.trigger.patterns)
     )
     assert auto.dialect is not None
-    mixed = auto.dialect.content.with_calls in ("before", "any")
+    content = auto.dialect.content
+    mixed = content.with_calls in ("before", "any")
     anywhere = any(p == "anywhere" for p in auto.trigger.positions)
-    before = ("", "Hi, <b>. ", "é\n") if mixed and anywhere else ("",)
+    texts = ("Hi, <b>. ", "é\n") if mixed and anywhere else ()
+    before = ("", *(content.open + t + content.close for t in texts))
     return Case(auto, required, call, call[:size], before)
 
 
@@ -229,8 +231,9 @@ def test_markers_arm_by_their_ids(dialect: str) -> None:
     automaton = mask.compile(found.auto, known)
     needed = mask.compile(found.required, known)
     for before in found.before:
-        matcher = taken(automaton, before.encode())
-        other = needed.matcher()
+        matcher, other = automaton.matcher(), needed.matcher()
+        for token in in_tokens(known, before):
+            assert matcher.accept_token(token), (before, known.tokens[token])
         for token in in_tokens(known, found.call):
             assert matcher.accept_token(token), (before, known.tokens[token])
             assert other.accept_token(token)
@@ -293,7 +296,8 @@ def test_special_tokens_that_mean_nothing_to_the_dialect_are_free(dialect: str) 
     spec = found.auto.dialect
     assert spec is not None
     markers = [t.text for t in spec.tokens]
-    known = special_vocabulary("<|box|>", "<|fim|>", *markers, *spec.turn_end.tokens)
+    ends = [end for end in spec.turn_end.tokens if not any(m in end for m in markers)]
+    known = special_vocabulary("<|box|>", "<|fim|>", *markers, *ends)
     box = known.specials["<|box|>"]
     automaton = mask.compile(found.auto, known)
     matcher = automaton.matcher()
@@ -304,8 +308,11 @@ def test_special_tokens_that_mean_nothing_to_the_dialect_are_free(dialect: str) 
     free = names(known, here)
     assert {"<|box|>", "<|fim|>", "<end>"} <= free
     # Markers stand only where the grammar has them; ends may stand at any end.
-    assert free & set(markers) <= {*found.auto.trigger.tokens, *markers[:1], "<tool_call>"}
-    assert {*spec.turn_end.tokens} <= free
+    closing = {m for m in markers if m in spec.content.close}
+    assert free & set(markers) <= {
+        *found.auto.trigger.tokens, *markers[:1], *closing, "<tool_call>"
+    }  # fmt: skip
+    assert {*ends} <= free
     assert len(known) - 1 not in here
     assert matcher.accept_token(box)
     assert matcher.allowed_tokens() == here
