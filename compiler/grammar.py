@@ -193,6 +193,9 @@ class Distinct:
             assert most is not None and most <= len(self.prefix), "every item has its place"
 
 
+Decode = OneOf["raw", "json", "python", "xml", "untyped", "literal", ""]
+
+
 @dataclass(frozen=True, slots=True)
 class Slot:
     """What a capture holds.
@@ -225,7 +228,7 @@ class Slot:
         "array",
         "value",
     ]
-    decode: OneOf["raw", "json", "python", "xml", "untyped", "literal", ""] = ""
+    decode: Decode = ""
     value: bool | str | None = None
 
 

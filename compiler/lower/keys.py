@@ -52,7 +52,7 @@ class KeyLowering:
         bounds = self.shared.bounds
         high = min(bounds.string, MAX_KEY) if bounds else None
         names = member.names
-        if self.layout.stops and style.escape == "json":
+        if self.layout.stops and style.escape in ("json", "ascii"):
             names = names & Language.avoiding(self.layout.stops)
         if style.escape == "none":
             language = names & bare_keys() if not style.open else names

@@ -9,6 +9,7 @@ from ..grammar import (
     EMPTY,
     Capture,
     Cut,
+    Decode,
     Expr,
     Literal,
     Regular,
@@ -25,7 +26,7 @@ from ..template import Hole, Part
 from .keys import solid_text
 from .layout import Gaps, Layout, value_layout
 from .raw import raw_text
-from .read_values import ANY_CHAR, ReadValues
+from .read_values import ANY_CHAR, ReadValues, decoding
 from .shape import Shape
 from .spelling import DIGIT, spell
 
@@ -182,7 +183,9 @@ class ReadCalls:
         forms += [self._param_form(shape, layout, other, "json") for other in others]
         return choice(*forms)
 
-    def _param_form(self, shape: Shape, layout: Layout, attribute: str | None, decode: str) -> Expr:
+    def _param_form(
+        self, shape: Shape, layout: Layout, attribute: str | None, decode: Decode
+    ) -> Expr:
         parts: list[Expr] = []
         for at, part in enumerate(shape.param):
             if isinstance(part, str):
@@ -232,12 +235,12 @@ class ReadCalls:
         text = Regular(spell(language.dfa, "none", ""), 1, None, "an argument's name")
         return Capture(Slot("key", "raw"), text)
 
-    def _raw_value(self, shape: Shape, decode: str) -> Expr:
+    def _raw_value(self, shape: Shape, decode: Decode) -> Expr:
         """A tagged value: everything up to its closer."""
         closer = shape.value_closer
         forms = []
         for style in shape.raw_styles():
-            slot = Slot("value", decode if style.escape == "none" else style.escape)  # type: ignore[arg-type]
+            slot = Slot("value", decode if style.escape == "none" else decoding(style))
             if style.escape == "none":
                 language = raw_text(style, closer, self.values.avoid)
                 text: Expr = Regular(spell(language.dfa, "none", ""), 0, None, "a value")

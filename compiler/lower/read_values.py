@@ -14,6 +14,7 @@ from ..grammar import (
     Capture,
     Chars,
     Choice,
+    Decode,
     Expr,
     Literal,
     Regular,
@@ -72,7 +73,7 @@ class ReadValues:
             return Capture(Slot("value", "json"), self._json_value())
         options: list[Expr] = []
         for style in layout.strings:
-            decode = style.escape if style.escape != "none" else "raw"
+            decode = decoding(style)
             body = self.string_body(style)
             options.append(
                 sequence(
@@ -106,7 +107,7 @@ class ReadValues:
             keys = []
             for style in layout.keys:
                 if style.open:
-                    decode = style.escape if style.escape != "none" else "raw"
+                    decode = decoding(style)
                     text: Expr = Capture(Slot("key", decode), self.string_body(style))
                     keys.append(sequence(Literal(style.open), text, Literal(style.close)))
                 else:
@@ -177,6 +178,13 @@ class ReadValues:
             return sequence(Literal("{"), self.gap, optional(members), Literal("}"))
 
         return self.once("json-object", "json-object", build)
+
+
+def decoding(style: StringStyle) -> Decode:
+    """How the inside of a string is read."""
+    if style.escape == "none":
+        return "raw"
+    return "json" if style.escape == "ascii" else style.escape
 
 
 def _loose_string(quote: str) -> Expr:

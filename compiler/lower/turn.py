@@ -262,7 +262,7 @@ class TurnLowering:
         first = shape.call[at]
         assert isinstance(first, Hole)
         try:
-            name = self._name(call, first, shape, layout)
+            name = self._name(call, first, shape)
         except CalligramError as error:
             self.shared.problems += error.problems
             return None
@@ -283,7 +283,7 @@ class TurnLowering:
             if isinstance(part, Hole) and part.name == "args":
                 rest.append(arguments)
             elif isinstance(part, Hole) and part.name == "name":
-                rest.append(Literal(self._name(call, part, shape, layout)))
+                rest.append(Literal(self._name(call, part, shape)))
             else:
                 rest.append(self._part(part, shape))
         return name, sequence(*rest)
@@ -322,9 +322,18 @@ class TurnLowering:
                 parts.append(Literal(f'"{quoted}"' if part.form == "json" else call.name))
         return sequence(*parts)
 
-    def _name(self, call: Call, hole: Hole, shape: Shape, layout: Layout) -> str:
+    def _name(self, call: Call, hole: Hole, shape: Shape) -> str:
         if hole.form == "json":
-            return '"' + escaped(call.name, "json", '"', ascii_only=layout.ascii_only) + '"'
+            return '"' + escaped(call.name, shape.name_escape(), '"') + '"'
+        head, opens = shape.head(call.name), [f.open for f in self._content_forms() if f.open]
+        clash = next((text for text in opens if head.startswith(text)), None)
+        if clash is not None:
+            raise not_carryable(
+                f"a call of {call.name!r} would begin as text does in dialect '{self.spec.id}': "
+                f"{clash!r}",
+                call.origin,
+                "rename the tool",
+            )
         endings = shape.after_name()
         fits = all(raw_fits(call.name, e, self.avoid) for e in endings)
         fits = fits and not any(stop in call.name for stop in shape.name_stops())
