@@ -61,9 +61,12 @@ def case(dialect: str, *, key_order: Literal["schema", "any"] = "schema") -> Cas
         if any(re.search(p, call[:n]) for p in auto.trigger.patterns)
     )
     assert auto.dialect is not None
-    mixed = auto.dialect.content.with_calls in ("before", "any")
+    content, prefill = auto.dialect.content, auto.dialect.prefill
+    mixed = content.with_calls in ("before", "any")
     anywhere = any(p == "anywhere" for p in auto.trigger.positions)
-    before = ("", "Hi, <b>. ", "é\n") if mixed and anywhere else ("",)
+    prose = ("Hi, <b>. ", "é\n") if mixed and anywhere else ()
+    opener = content.open.removeprefix(prefill)
+    before = ("", *(opener + text + content.close + prefill for text in prose))
     return Case(auto, required, call, call[:size], before)
 
 
@@ -198,6 +201,8 @@ def test_thoughts_arm_nothing_unless_the_dialect_says_so(dialect: str) -> None:
     reasoning = found.auto.dialect.reasoning
     if reasoning is None:
         pytest.skip("the dialect has no block of reasoning")
+    if reasoning.close in found.call:
+        pytest.skip("a call would close the block")
     known = vocabulary(found, Random(dialect))
     automaton = mask.compile(found.auto, known)
     matcher = taken(automaton, (reasoning.open + "hm, ").encode())
@@ -304,7 +309,8 @@ def test_special_tokens_that_mean_nothing_to_the_dialect_are_free(dialect: str) 
     free = names(known, here)
     assert {"<|box|>", "<|fim|>", "<end>"} <= free
     # Markers stand only where the grammar has them; ends may stand at any end.
-    assert free & set(markers) <= {*found.auto.trigger.tokens, *markers[:1], "<tool_call>"}
+    ends = {spec.content.close, *spec.turn_end.tokens}
+    assert free & set(markers) <= {*found.auto.trigger.tokens, *markers[:1], *ends, "<tool_call>"}
     assert {*spec.turn_end.tokens} <= free
     assert len(known) - 1 not in here
     assert matcher.accept_token(box)
