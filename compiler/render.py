@@ -156,7 +156,8 @@ class CallRenderer:
 
     def _name(self, name: str, hole: Hole, origin: Origin) -> str:
         if hole.form == "json":
-            return write_string(name, StringStyle('"', '"', "json"), "", self.layout, origin)
+            style = StringStyle('"', '"', self.shape.name_escape())
+            return write_string(name, style, "", self.layout, origin)
         endings = self.shape.after_name()
         if not all(raw_fits(name, e, self.layout.avoid) for e in endings) or any(
             stop in name for stop in self.shape.name_stops()

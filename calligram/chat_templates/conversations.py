@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Final
 
+from ..compiler.findings import Findings
 from ..compiler.ir import Call
 from ..compiler.json_schema.options import ReadOptions
 from ..compiler.json_schema.read import read_schema
@@ -60,7 +61,7 @@ def tool_calls() -> tuple[Call, ...]:
     return tuple(
         Call(
             tool.name,
-            read_schema(tool.schema, origin=tool.origin, options=options, findings=[]),
+            read_schema(tool.schema, origin=tool.origin, options=options, findings=Findings()),
             tool.schema,
             tool.origin,
         )

@@ -54,7 +54,7 @@ class KeyLowering:
         bounds = self.shared.bounds
         # Lengths are counted beside the automaton, not inside it.
         names, low, high = member.names.split_length()
-        if self.layout.stops and style.escape == "json":
+        if self.layout.stops and style.escape in ("json", "ascii"):
             names = names & Language.avoiding(self.layout.stops)
         if style.escape == "none":
             language = names & bare_keys() if not style.open else names

@@ -14,6 +14,7 @@ from ..template import parse_item, parse_param
 from .spelling import StringStyle, styles
 
 JSON_STRING = StringStyle('"', '"', "json")
+_ASCII_STRING = StringStyle('"', '"', "ascii")
 _PYTHON_STRINGS = (StringStyle('"', '"', "python"), StringStyle("'", "'", "python"))
 _PYTHON_LITERALS = LiteralsSpec(null=("None",), true=("True",), false=("False",))
 
@@ -34,7 +35,7 @@ class Layout:
         is_json: the text is JSON, and can be decoded as such.
         avoid: texts that no raw text may hold.
         stops: texts that may not occur in the spelled value at all, quoted strings included.
-        ascii_only, indent: how it is rendered.
+        indent: how it is rendered.
         one_spelling: each value has one text; see :mod:`.one_spelling`.
         named_keys: keys that untyped objects have in this order, before their others.
     """
@@ -50,7 +51,6 @@ class Layout:
     is_json: bool = True
     avoid: tuple[str, ...] = ()
     stops: tuple[str, ...] = ()
-    ascii_only: bool = False
     indent: int | None = None
     one_spelling: bool = False
     named_keys: tuple[str, ...] = ()
@@ -83,8 +83,9 @@ def json_layout(spec: JsonSpec, gaps: Gaps) -> Layout:
         "json",
         comma=comma,
         colon=colon,
+        strings=(_ASCII_STRING,) if spec.ascii else (JSON_STRING,),
+        keys=(_ASCII_STRING,) if spec.ascii else (JSON_STRING,),
         whitespace=whitespace,
-        ascii_only=spec.ascii,
         indent=spec.indent,
     )
 

@@ -32,6 +32,7 @@ from ..origin import Origin
 from ..regular.language import Language
 from .layout import Layout
 from .nesting import landings
+from .spelling import StringStyle
 
 MAX_RANKED = 400
 """Keys that an open object among alternatives is given by name, so that all agree on an order."""
@@ -87,11 +88,10 @@ class OneSpelling:
             raise NoOneSpelling(f"alternatives of objects with more than {MAX_RANKED} keys")
         self.layout = replace(
             layout,
-            strings=layout.strings[:1],
-            keys=layout.keys[:1],
+            strings=_raw_json(layout.strings[:1]),
+            keys=_raw_json(layout.keys[:1]),
             whitespace=0,
             float_integers=False,
-            ascii_only=False,
             indent=None,
             one_spelling=True,
             named_keys=self._named,
@@ -199,6 +199,11 @@ class OneSpelling:
             names = sorted(value, key=lambda name: self._ranks[name])
             return {name: self._json(value[name]) for name in names}
         return canonical_number(value)
+
+
+def _raw_json(styles: tuple[StringStyle, ...]) -> tuple[StringStyle, ...]:
+    """Styles in which no character is escaped for being beyond ASCII: words are compared raw."""
+    return tuple(replace(s, escape="json") if s.escape == "ascii" else s for s in styles)
 
 
 def _merged(orders: Sequence[tuple[str, ...]]) -> tuple[str, ...]:

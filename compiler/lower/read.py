@@ -147,8 +147,6 @@ class ReadLowering:
         """A call whose body is raw text; the argument's name is not in the text."""
         parts: list[Expr] = []
         template = kind_parts(kind)
-        if not names_itself(template):
-            parts.append(Capture(Slot("name", "literal", kind.names[0]), EMPTY))
         for at, part in enumerate(template):
             if isinstance(part, str):
                 parts.append(self.calls.before_raw(part))
@@ -164,6 +162,9 @@ class ReadLowering:
                 text = Regular(spell(language.dfa, "none", ""), 0, None, "raw text")
                 key = Capture(Slot("key", "literal", kind.parameter), EMPTY)
                 member = Capture(Slot("member"), sequence(key, Capture(Slot("value", "raw"), text)))
+                if not names_itself(template):
+                    # Not known before what comes before the body is read.
+                    parts.append(Capture(Slot("name", "literal", kind.names[0]), EMPTY))
                 parts += [CUT, Capture(Slot("arguments"), member)]
         return Capture(Slot("call"), self.calls.merged(parts))
 

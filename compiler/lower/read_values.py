@@ -176,9 +176,13 @@ class ReadValues:
 
 def decoding(style: StringStyle, plain: Decode = "raw") -> Decode:
     """How what stands in a style is decoded; `plain`: where neither quotes nor escapes tell."""
-    if style.escape == "none":
-        return "raw" if style.open else plain
-    return "json-inside" if style.escape == "json" else style.escape
+    match style.escape:
+        case "none":
+            return "raw" if style.open else plain
+        case "json" | "ascii":
+            return "json-inside"
+        case escape:
+            return escape
 
 
 def _loose_string(quote: str) -> Expr:

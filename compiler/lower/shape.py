@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ..grammar import Expr, Literal, Sequence, Token, sequence
 from ..spec import ArgsSpec, CallIdSpec, CallsSpec, DialectSpec, JsonSpec, SectionSpec, TokenSpec
 from ..template import Hole, Part, literal_after, parse_call, parse_item, parse_param
-from .spelling import WHITESPACE, StringStyle, raw_fits, styles
+from .spelling import WHITESPACE, Escape, StringStyle, raw_fits, styles
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,10 @@ class Shape:
         if spec is None:
             return (StringStyle("", "", "none"),)
         return styles(spec)
+
+    def name_escape(self) -> Escape:
+        """How a name in quotes is escaped."""
+        return "ascii" if self.json.ascii else "json"
 
     def args_margin(self) -> int:
         """The spaces that the line of `{args}` begins with."""
@@ -110,29 +114,20 @@ class Shape:
         of a list, is no marker: prose begins so too."""
         return isinstance(self.call[0], Hole) and len(self.section.open.strip()) <= 1
 
-    def head(self, name: str) -> str:
-        """How a call of a tool begins, up to the literal behind its name."""
-        text, named = self.section.open, False
-        for part in self.call:
-            if isinstance(part, str):
-                text += part
-                if named:
-                    break
-            elif part == Hole("name"):
-                text, named = text + name, True
-            else:
-                break
-        return text
-
     def begins_with(self, text: str) -> bool:
         """Do calls begin with this text? It may have ``{name}`` where the name stands."""
-        opener = self.section.open
+        opener = self.head("{name}")
+        return opener.startswith(text) or (self.lead_in + opener).startswith(text)
+
+    def head(self, name: str) -> str:
+        """How a call of a tool begins, up to the first hole that is not its name."""
+        text = self.section.open
         for part in self.call:
             if isinstance(part, Hole) and part.name != "name":
                 break
             quoted = isinstance(part, Hole) and part.form == "json"
-            opener += part if isinstance(part, str) else '"{name}"' if quoted else "{name}"
-        return opener.startswith(text) or (self.lead_in + opener).startswith(text)
+            text += part if isinstance(part, str) else f'"{name}"' if quoted else name
+        return text
 
 
 def shapes(spec: DialectSpec) -> tuple[Shape, ...]:

@@ -21,6 +21,7 @@ from ..grammar import (
     Literal,
     Machine,
     Ranges,
+    Regular,
     Repeat,
     Sequence,
     choice,
@@ -28,9 +29,11 @@ from ..grammar import (
 )
 from ..regular.dfa import Dfa
 from ..spec import StringSpec
+from .code_units import UnitTree, units
 from .trie import trie
 
-Escape = OneOf["none", "json", "python", "xml"]
+Escape = OneOf["none", "json", "python", "xml", "ascii"]
+"""``ascii``: JSON in which everything beyond ASCII is written with an escape, and read without."""
 
 WHITESPACE = " \t\r\n"
 """What layout is made of: JSON's white space."""
@@ -83,7 +86,7 @@ def preferred(styles: Seq[StringStyle], text: str) -> list[StringStyle]:
 @lru_cache(maxsize=64)
 def escapes(escape: Escape, quote: str) -> dict[str, str]:
     """The characters that cannot stand for themselves, with their shortest escapes."""
-    if escape == "json":
+    if escape in ("json", "ascii"):
         table = {'"': '\\"', "\\": "\\\\", **_JSON_SHORT}
         for code in range(0x20):
             table.setdefault(chr(code), f"\\u{code:04x}")
@@ -101,7 +104,7 @@ def plain(escape: Escape, quote: str) -> Ranges:
     """The characters that stand for themselves."""
     taken = sorted(ord(c) for c in escapes(escape, quote))
     out = []
-    for low, high in ALL:
+    for low, high in ((0, 0x7F),) if escape == "ascii" else ALL:
         for code in taken:
             if low <= code <= high:
                 if low < code:
@@ -117,10 +120,10 @@ def _translation(escape: Escape, quote: str) -> dict[int, str]:
     return {ord(c): spelled for c, spelled in escapes(escape, quote).items() if c}
 
 
-def escaped(text: str, escape: Escape, quote: str, *, ascii_only: bool = False) -> str:
-    """`text` in its canonical spelling; with `ascii_only`, all non-ASCII as JSON escapes."""
+def escaped(text: str, escape: Escape, quote: str) -> str:
+    """`text` in its canonical spelling."""
     text = text.translate(_translation(escape, quote))
-    if ascii_only and escape == "json" and not text.isascii():
+    if escape == "ascii" and not text.isascii():
         units = []
         for char in text:
             if char.isascii():
@@ -142,8 +145,8 @@ def raw_fits(text: str, following: str, avoid: tuple[str, ...]) -> bool:
 @lru_cache(maxsize=64)
 def character(escape: Escape, quote: str) -> Expr:
     """One character in any spelling the notation has."""
-    raw = Chars(plain(escape, quote))
-    if escape == "json":
+    raw = Chars(plain("json" if escape == "ascii" else escape, quote))
+    if escape in ("json", "ascii"):
         return Choice((raw, sequence(Literal("\\"), _json_escape())))
     if escape == "python":
         return Choice((raw, sequence(Literal("\\"), _python_escape())))
@@ -156,6 +159,9 @@ def character(escape: Escape, quote: str) -> Expr:
 @lru_cache(maxsize=64)
 def canonical_character(escape: Escape, quote: str) -> Expr:
     """One character in its shortest spelling; escapes share their beginnings."""
+    if escape == "ascii":
+        everything = Dfa(tuple([tuple((a, b, 1) for a, b in ALL), ()]), frozenset({1}))
+        return Regular(spell(everything, escape, quote), 1, 1, "a character")
     spelled = escapes(escape, quote).values()
     raw = Chars(plain(escape, quote))
     return choice(raw, trie([(text, EMPTY) for text in spelled])) if spelled else raw
@@ -226,16 +232,26 @@ def spell(dfa: Dfa, escape: Escape, quote: str) -> Machine:
     """
     table = sorted(escapes(escape, quote).items())
     free = plain(escape, quote)
+    by_unit = escape == "ascii"
     rows: list[list[tuple[int, int, int, int]]] = [[] for _ in dfa.transitions]
     for state, row in enumerate(dfa.transitions):
         inner: dict[str, int] = {}  # Spelled so far -> the state inside an escape.
+        spans: list[tuple[int, int, int]] = []
         for low, high, target in row:
             for a, b in free:
                 if a <= high and low <= b:
                     rows[state].append((max(a, low), min(b, high), target, 1))
             for char, text in table:
-                if low <= ord(char) <= high:
+                if not low <= ord(char) <= high:
+                    continue
+                if by_unit and text[1] == "u":
+                    spans.append((ord(char), ord(char), target))
+                else:
                     _add_escape(rows, state, text, target, inner)
+            if by_unit and high > 0x7F:
+                spans.append((max(low, 0x80), high, target))
+        if spans:
+            _add_units(rows, state, spans, inner)
     return Machine(tuple(tuple(sorted(row)) for row in rows), dfa.accepting)
 
 
@@ -258,6 +274,22 @@ def _add_escape(
         here = inner[prefix]
     code = ord(text[-1])
     rows[here].append((code, code, target, 1))
+
+
+def _add_units(
+    rows: list[list[tuple[int, int, int, int]]],
+    state: int,
+    spans: list[tuple[int, int, int]],
+    inner: dict[str, int],
+) -> None:
+    """Add the ways that spell characters by their code units."""
+    backslash = ord("\\")
+    if "\\" not in inner:
+        inner["\\"] = len(rows)
+        rows.append([])
+        rows[state].append((backslash, backslash, inner["\\"], 0))
+    root = UnitTree(rows).state(units(spans))
+    rows[inner["\\"]].append((ord("u"), ord("u"), root, 0))
 
 
 def uncounted(dfa: Dfa) -> Machine:

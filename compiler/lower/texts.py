@@ -28,7 +28,7 @@ from .loops import bounded_loops
 from .raw import raw_text
 from .scalars import zero_fraction
 from .shared import Shared
-from .spelling import Escape, StringStyle, canonical_character, character, escapes, plain, spell
+from .spelling import Escape, StringStyle, canonical_character, character, escaped, plain, spell
 from .trie import trie
 from .writer import Writer, not_carryable
 
@@ -81,7 +81,7 @@ class TextLowering:
                 language = unopened(style.shuns) & (language or Language.any())
             return self.raw(language, style, following, low, high, origin, most)
         bounds = self.shared.bounds
-        if self.layout.stops and style.escape == "json":
+        if self.layout.stops and style.escape in ("json", "ascii"):
             if language is None and not self.layout.one_spelling:
                 return self._guarded(low, high, origin)
             language = Language.any() if language is None else language
@@ -230,8 +230,7 @@ class TextLowering:
         grows = searched(base)
         if not (grows.is_endless if high is None else grows.is_dense):
             return None
-        table = escapes(escape, quote)
-        texts = ("".join(table.get(char, char) for char in word) for word in words)
+        texts = (escaped(word, escape, quote) for word in words)
         made = self.shared.machine(
             (*key, "but"),
             lambda: ButMachine(base, texts, lambda: spell(language.dfa, escape, quote)),

@@ -274,7 +274,7 @@ class TurnLowering:
         first = shape.call[at]
         assert isinstance(first, Hole)
         try:
-            name = self._name(call, first, shape, layout)
+            name = self._name(call, first, shape)
         except CalligramError as error:
             self.shared.problems += error.problems
             return None
@@ -304,7 +304,7 @@ class TurnLowering:
             elif isinstance(part, Hole) and part.name == "args":
                 parts.append(arguments)
             elif isinstance(part, Hole):
-                parts.append(Literal(self._name(call, part, shape, layout)))
+                parts.append(Literal(self._name(call, part, shape)))
         if isinstance(arguments, Literal):
             return name, sequence(*parts)
         # What stands behind a text is looked into where the text begins. A sequence is not, so that
@@ -350,21 +350,23 @@ class TurnLowering:
                 parts.append(Literal(f'"{quoted}"' if part.form == "json" else call.name))
         return sequence(*parts)
 
-    def _name(self, call: Call, hole: Hole, shape: Shape, layout: Layout) -> str:
+    def _name(self, call: Call, hole: Hole, shape: Shape) -> str:
         if hole.form == "json":
-            return '"' + escaped(call.name, "json", '"', ascii_only=layout.ascii_only) + '"'
-        endings = shape.after_name()
-        fits = all(raw_fits(call.name, e, self.avoid) for e in endings)
-        fits = fits and not any(stop in call.name for stop in shape.name_stops())
-        blocks = (self.spec.content.open, self.spec.reasoning.open if self.spec.reasoning else "")
-        block = next((b for b in blocks if b and shape.head(call.name).startswith(b)), None)
-        if block is not None:
+            return '"' + escaped(call.name, shape.name_escape(), '"') + '"'
+        reasoning = self.spec.reasoning
+        opens = [f.open for f in self._content_forms()] + [reasoning.open if reasoning else ""]
+        head = shape.head(call.name)
+        clash = next((text for text in opens if text and head.startswith(text)), None)
+        if clash is not None:
             raise not_carryable(
-                f"a call of {call.name!r} would begin as other text does in dialect "
-                f"'{self.spec.id}': {block!r}",
+                f"a call of {call.name!r} would begin as text does in dialect '{self.spec.id}': "
+                f"{clash!r}",
                 call.origin,
                 "rename the tool",
             )
+        endings = shape.after_name()
+        fits = all(raw_fits(call.name, e, self.avoid) for e in endings)
+        fits = fits and not any(stop in call.name for stop in shape.name_stops())
         if not fits or call.name != call.name.strip(WHITESPACE) or not call.name.isprintable():
             raise not_carryable(
                 f"the name {call.name!r} cannot be written in dialect '{self.spec.id}': it would "

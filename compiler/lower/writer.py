@@ -61,7 +61,7 @@ def write_string(
                 origin,
             )
         return style.open + text + style.close
-    body = escaped(text, style.escape, style.close[:1], ascii_only=layout.ascii_only)
+    body = escaped(text, style.escape, style.close[:1])
     return style.open + body + style.close
 
 

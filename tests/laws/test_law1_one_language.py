@@ -292,7 +292,7 @@ def test_what_is_remembered_is_one_language_too(dialect: str) -> None:
     automata = [mask.compile(grammar, vocabulary) for vocabulary in VOCABULARIES]
     reading = parser.compile(grammar)
     wrong = []
-    for text in drawn(grammar, DRAWN_OF_OPTIONS, "law 1", "remembering", dialect):
+    for text in drawn(grammar, fuzzed(3), "law 1", "remembering", dialect):
         said = {
             grammar.check(text).accepted,
             strictly(reading, text, grammar.tool_choice),

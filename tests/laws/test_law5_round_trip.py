@@ -22,7 +22,7 @@ REFUSALS = {"not-carryable", "not-accepted"}
 
 TOOLS = [
     tool(
-        "all",
+        "mixed",
         {
             "text": {"type": "string"},
             "count": {"type": "integer"},
@@ -141,7 +141,7 @@ def arguments(draw: st.DrawFn, dialect: str) -> dict[str, Any]:
 def calls(dialect: str) -> st.SearchStrategy[list[dict[str, Any]]]:
     most = 1 if load_dialect(dialect).calls.max == 1 else 2
     one = st.one_of(
-        arguments(dialect).map(lambda a: {"name": "all", "arguments": a}),
+        arguments(dialect).map(lambda a: {"name": "mixed", "arguments": a}),
         st.just({"name": "none", "arguments": {}}),
     )
     return st.lists(one, min_size=1, max_size=most)
@@ -185,7 +185,7 @@ def test_most_values_are_not_refused() -> None:
         if leaves_null_out(dialect):
             del given["nothing"], given["maybe"]
             given |= {"deep": {"in": [1, "x", 2.5]}}
-        text = read.grammar.render([{"name": "all", "arguments": given}])
+        text = read.grammar.render([{"name": "mixed", "arguments": given}])
         assert same(read.parse(text).calls[0]["arguments"], given), dialect
 
 
@@ -203,7 +203,7 @@ def test_most_values_are_not_refused() -> None:
 )
 def test_what_the_notation_cannot_hold_is_refused(dialect: str, argument: dict[str, Any]) -> None:
     with pytest.raises(calligram.RenderError) as caught:
-        reading(dialect).grammar.render([{"name": "all", "arguments": argument}], validate=False)
+        reading(dialect).grammar.render([{"name": "mixed", "arguments": argument}], validate=False)
     assert [p.code for p in caught.value.problems] == ["not-carryable"]
 
 
@@ -219,14 +219,14 @@ def test_more_calls_than_the_dialect_can_write_are_refused(dialect: str) -> None
 
 
 def test_a_decoder_that_loses_an_escape_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    call = [{"name": "all", "arguments": {"list": ["a\nb"]}}]
+    call = [{"name": "mixed", "arguments": {"list": ["a\nb"]}}]
     assert not violations("lfm2-pythonic", call)
     monkeypatch.setattr("calligram.targets.parser.build.decode_python", lambda text: text)
     assert violations("lfm2-pythonic", call)
 
 
 def test_a_decoder_that_guesses_types_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    call = [{"name": "all", "arguments": {"text": "3"}}]
+    call = [{"name": "mixed", "arguments": {"text": "3"}}]
     assert not violations("glm45-xml", call)
 
     def guess(text: str, *rest: Any) -> Any:

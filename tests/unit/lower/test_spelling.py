@@ -72,10 +72,11 @@ def test_json_spelling_is_what_json_reads(text: str) -> None:
     body = escaped(text, "json", '"')
     assert json.loads(f'"{body}"') == text
     assert accepts(ANY_JSON, body)
-    in_ascii = escaped(text, "json", '"', ascii_only=True)
+    in_ascii = escaped(text, "ascii", '"')
     assert in_ascii.isascii()
     assert json.loads(f'"{in_ascii}"') == text
     assert accepts(ANY_JSON, in_ascii)
+    assert accepts(Repeat(canonical_character("ascii", '"'), 0, None), in_ascii)
 
 
 @given(TEXTS, st.sampled_from("\"'"))
@@ -126,6 +127,28 @@ def test_canonical_spelling_has_one_way_for_each_character(escape: Escape, quote
             others.append(f"\\x{ord(char):02x}")
         for other in others:
             assert accepts(expr, other) == (other == short), other
+
+
+@given(
+    st.lists(st.tuples(TEXTS, TEXTS), max_size=3).map(lambda pairs: [c for p in pairs for c in p])
+)
+def test_ranges_of_characters_have_their_escapes_and_no_others(texts: list[str]) -> None:
+    bounds = sorted({ord(char) for text in texts for char in text})
+    spans = list(zip(bounds[::2], bounds[1::2], strict=False))
+    inside = "".join(f"\\u{{{low:x}}}-\\u{{{high:x}}}" for low, high in spans)
+    if not inside:
+        return
+    language = Language.pattern(f"^[{inside}]$", origin=Origin())
+    machine = Regular(spell(language.dfa, "ascii", '"'), 1, 1, "one")
+    probes = {b + d for b in bounds for d in (-1, 0, 1)} | {0x7F, 0x80, 0xFFFF, 0x10000, 0x10FFFF}
+    for code in probes:
+        if not 0 <= code <= 0x10FFFF or 0xD800 <= code <= 0xDFFF:
+            continue
+        wanted = any(low <= code <= high for low, high in spans)
+        spelled = escaped(chr(code), "ascii", '"')
+        assert spelled.isascii()
+        assert accepts(machine, spelled) == wanted
+        assert code < 0x80 or not accepts(machine, chr(code))
 
 
 def test_plain_characters_and_escapes_share_nothing_and_miss_nothing() -> None:

@@ -182,6 +182,13 @@ def test_prefilled_turns_with_raw_bodies(
     table(grammar, accept, reject)
 
 
+def test_a_tool_whose_call_begins_as_text_does_is_refused() -> None:
+    with pytest.raises(calligram.ToolError) as caught:
+        compiled(RECIPIENT, "f", "all")
+    assert codes(caught.value) == ["not-carryable"]
+    assert compiled(RECIPIENT, "f", "alls").check('alls\n{"a": 1}')
+
+
 def test_a_tool_with_more_than_its_body_is_called_as_the_others_are() -> None:
     parameters = arguments(code={"type": "string"}, a={"type": "integer"})
     grammar = calligram.compile_tools([tool("python", parameters)], RECIPIENT)

@@ -61,11 +61,12 @@ def case(dialect: str, *, key_order: Literal["schema", "any"] = "schema") -> Cas
         if any(re.search(p, call[:n]) for p in auto.trigger.patterns)
     )
     assert auto.dialect is not None
-    content = auto.dialect.content
+    content, prefill = auto.dialect.content, auto.dialect.prefill
     mixed = content.with_calls in ("before", "any")
     anywhere = any(p == "anywhere" for p in auto.trigger.positions)
-    texts = ("Hi, <b>. ", "é\n") if mixed and anywhere else ()
-    before = ("", *(content.open + t + content.close for t in texts))
+    prose = ("Hi, <b>. ", "é\n") if mixed and anywhere else ()
+    opener = content.open.removeprefix(prefill)
+    before = ("", *(opener + text + content.close + prefill for text in prose))
     return Case(auto, required, call, call[:size], before)
 
 
@@ -200,6 +201,8 @@ def test_thoughts_arm_nothing_unless_the_dialect_says_so(dialect: str) -> None:
     reasoning = found.auto.dialect.reasoning
     if reasoning is None:
         pytest.skip("the dialect has no block of reasoning")
+    if reasoning.close in found.call:
+        pytest.skip("a call would close the block")
     known = vocabulary(found, Random(dialect))
     automaton = mask.compile(found.auto, known)
     matcher = taken(automaton, (reasoning.open + "hm, ").encode())
@@ -301,16 +304,16 @@ def test_special_tokens_that_mean_nothing_to_the_dialect_are_free(dialect: str) 
     box = known.specials["<|box|>"]
     automaton = mask.compile(found.auto, known)
     matcher = automaton.matcher()
-    for token in in_tokens(known, spec.content.open):
+    for token in in_tokens(known, spec.content.open.removeprefix(spec.prefill)):
         assert matcher.accept_token(token)
     assert matcher.accept_token(known.tokens.index(b"Hello"))
     here = matcher.allowed_tokens()
     free = names(known, here)
     assert {"<|box|>", "<|fim|>", "<end>"} <= free
     # Markers stand only where the grammar has them; ends may stand at any end.
-    closing = {m for m in markers if m in spec.content.close}
+    closing = {m for m in (*markers, *ends) if m in spec.content.close or m in ends}
     assert free & set(markers) <= {
-        *found.auto.trigger.tokens, *markers[:1], *closing, "<tool_call>"
+        *found.auto.trigger.tokens, *markers[:1], *closing, *spec.turn_end.tokens, "<tool_call>"
     }  # fmt: skip
     assert {*ends} <= free
     assert len(known) - 1 not in here
