@@ -41,6 +41,11 @@ MAX_LETTERS = 4_000
 class PlainValues:
     """Tells of values in one layout whether it is plain that they can be written."""
 
+    @classmethod
+    def none(cls, layout: Layout) -> PlainValues:
+        """Of no value it is plain: the notation has its own ways to fail."""
+        return _NoPlainValues(layout)
+
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self._quotes_keys = all(style.escape != "none" for style in layout.keys)
@@ -140,6 +145,11 @@ class PlainValues:
             if whole != Language.any() or sum(map(len, words)) > MAX_LETTERS:
                 return False
         return True
+
+
+class _NoPlainValues(PlainValues):
+    def value(self, value: Value, depth: int = 0) -> bool:
+        return False
 
 
 def is_word(value: Json) -> bool:

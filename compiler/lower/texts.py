@@ -196,6 +196,9 @@ class TextLowering:
         if language.is_empty:
             return None
         hint = "text" if key[0] == "raw" else origin.pointer.rsplit("/", 1)[-1] or "text"
+        if most is not None:
+            # Shared by all such keys, whichever is built first.
+            hint, origin = "key", Origin()
         length = max(bounds.string if most is None else min(bounds.string, most), low)
         return self.shared.named(
             ("loops", *key, low, length),

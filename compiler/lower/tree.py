@@ -40,6 +40,7 @@ from .elements import CONTAINERS, RAW, Elements
 from .keys import MAX_KEY
 from .layout import Layout
 from .objects import may_be_empty, object_members
+from .plain import PlainValues
 from .shape import Shape, markup
 from .shared import Shared
 from .spelling import StringStyle
@@ -68,6 +69,10 @@ class TreeArguments(ArgumentsLowering):
         elements = Elements.of(shape, self.avoid)
         self.tree = TreeValues(shared, layout, definitions, hint, elements, tokens)
         self.values = self.tree
+
+    def is_plain(self, value: Value) -> bool:
+        """Elements have their own ways to fail, so they are lowered at once."""
+        return False
 
     def _container(self, value: ObjectValue) -> Expr | None:
         args, depth = self.shape.args, self.tree.depth
@@ -98,6 +103,7 @@ class TreeValues(ValueLowering):
         tokens: tuple[TokenSpec, ...],
     ) -> None:
         super().__init__(shared, layout, definitions, hint)
+        self.plain = PlainValues.none(layout)
         self.elements = elements
         self.tokens = tokens
         args = elements.args
