@@ -28,9 +28,7 @@ def parse(
     ] = False,
     lenient: Annotated[
         bool,
-        typer.Option(
-            "--lenient", help="Also read calls that are not quite as they should be."
-        ),
+        typer.Option("--lenient", help="Also read calls that are not quite as they should be."),
     ] = False,
     as_json: Json = False,
 ) -> None:
