@@ -41,7 +41,7 @@ def line_of(problem: Problem) -> str:
     origin = problem.origin
     if origin.pointer or origin.tool is not None:
         return text
-    if origin == Origin():
+    if replace(origin, span=None) == Origin():
         return text.removeprefix("/: ")
     place = str(origin)
     return place.removesuffix(": /") + text.removeprefix(place)
