@@ -22,10 +22,11 @@ from .notes import Found, Notes, Unknown
 from .opening import Around, around
 from .probe import Probe
 from .reasoning import Block, reasoning
+from .texts import MARKER
 from .verify import Verified, verify
 from .writing import as_yaml
 
-_DROPPABLE: Final = ("history", "triggers", "content", "reasoning", "lead_in")
+_DROPPABLE: Final = ("history", "accept", "triggers", "content", "reasoning", "lead_in")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,7 @@ def _data(
     texts += [outer.content.get("open", ""), outer.content.get("close", "")]
     texts += [outer.section.get("open", ""), calls.call, calls.separator]
     texts += [outer.section.get("close", "")]
+    opener = outer.section.get("open", "")
     found = tokens(texts, arguments.args, known, notes)
     elsewhere = "".join([*texts[1:6], *outer.turn_end])
     parts = {
@@ -135,8 +137,9 @@ def _data(
         "call_id": calls.call_id,
         "args": arguments.args,
         "json": arguments.layout,
-        "triggers": triggers(outer.section.get("open", ""), calls.call, elsewhere, found, notes),
+        "triggers": triggers(opener, calls.call, said, elsewhere, found, notes),
         "turn_end": _turn_end(outer, calls, said),
+        "accept": _accept(outer, calls),
         "history": arguments.history,
     }
     return {key: value for key, value in parts.items() if value or key == "verified"}
@@ -147,11 +150,27 @@ def _calls(calls: Envelope) -> dict[str, Any]:
     return found | ({"max": calls.most} if calls.most is not None else {})
 
 
+def _accept(outer: Around, calls: Envelope) -> list[dict[str, Any]]:
+    """The shape of a turn with one call where that is closed in another way."""
+    if calls.alone is None:
+        return []
+    close = calls.alone.rstrip()
+    for token in outer.turn_end:
+        close = close.removesuffix(token)
+    parts = {"open": outer.section.get("open", ""), "close": close}
+    return [{"section": {k: v for k, v in parts.items() if v}, "calls": {"max": 1}}]
+
+
 def _turn_end(outer: Around, calls: Envelope, said: dict[str, Any]) -> dict[str, Any]:
     if not outer.turn_end:
         return {}
     inside = calls.call + calls.separator + outer.section.get("open", "") + said.get("close", "")
     inner = [token for token in outer.turn_end if token in inside]
+    # Where a message ends and the turn goes on with another.
+    marks = MARKER.findall(calls.separator)
+    inner += marks[:1] if len(marks) > 1 else []
+    inner += MARKER.findall(said.get("close", ""))[:1] if said.get("after", "").strip() else []
+    inner = list(dict.fromkeys(inner))
     return {"tokens": list(outer.turn_end), **({"not_stop": inner} if inner else {})}
 
 
@@ -168,6 +187,11 @@ def _load(data: dict[str, Any], notes: Notes) -> tuple[LoadedSpec | None, list[P
             continue
         del data[key]
         notes.miss(f"/{key}", f"what was found cannot be used: {wrong[0].message}")
+        loaded, problems = _try(data)
+    string = data["args"].get("string", {})
+    if loaded is None and string.pop("alternatives", None):
+        said = problems[0].message if problems else ""
+        notes.miss("/args/string/alternatives", f"a second form cannot be used: {said}")
         loaded, problems = _try(data)
     return loaded, problems
 

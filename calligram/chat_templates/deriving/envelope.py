@@ -27,6 +27,7 @@ class Envelope:
         separator: between calls.
         most: 1 if a turn cannot hold two calls.
         call_id: the spec's `call_id`, empty if calls have none.
+        alone: as `behind` where a turn with one call is closed in another way, else None.
     """
 
     before: str
@@ -35,6 +36,7 @@ class Envelope:
     separator: str = ""
     most: int | None = None
     call_id: dict[str, Any] = field(default_factory=dict)
+    alone: str | None = None
 
 
 def envelope(probe: Probe, arguments: Arguments, notes: Notes) -> Envelope | None:
@@ -131,6 +133,8 @@ def _several(
         behind[len(joint.tail) :],
         joint.separator,
     )
+    if one[-1] != two[-1] and str(one[-1]).startswith(joint.tail):
+        result.alone = str(one[-1])[len(joint.tail) :]
     if base is not None:
         result.call_id = {"kind": "counter", "base": base}
         notes.say("/call_id", f"calls are numbered from {base}")
@@ -207,10 +211,8 @@ def _ids(probe: Probe, result: Envelope, slots: list[str], notes: Notes) -> None
         text = probe.second_turn()
         head, found, rest = result.call.partition("{index}")
         number = result.call_id["base"]
-        names = {"{name}": NAMES[1]}
         before = head.rpartition("}")[2] if "}" in head else head
         after = rest.partition("{")[0]
-        del names
         if not found or text is None:
             notes.miss("/call_id/scope", "a second turn with calls is not shown")
         elif f"{before[-8:]}{number + 1}{after[:8]}" in text:

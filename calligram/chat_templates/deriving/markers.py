@@ -64,36 +64,50 @@ def _outermost(found: list[str], parts: list[str]) -> list[str]:
 
 
 def triggers(
-    opener: str, call: str, elsewhere: str, known: Collection[str], notes: Notes
-) -> list[dict[str, Any]]:
+    opener: str, call: str, block: dict[str, Any], elsewhere: str, known: Collection[str],
+    notes: Notes,
+) -> list[dict[str, Any]]:  # fmt: skip
     """The spec's `triggers`.
 
     Args:
         opener: what opens the section.
         call: the call's template.
+        block: the spec's `reasoning`.
         elsewhere: the texts around reasoning and content, and what ends a turn.
         known: the spec's tokens.
     """
     whole = opener + call.replace("{name:json}", '"{name}"')
-    text = re.split(r"\{(?:name|id|index|args)\}", whole)[0]
-    mark = MARKER.match(text.lstrip())
-    if mark is not None and not text[: len(text) - len(text.lstrip())] and mark[0] not in elsewhere:
+    text, _, rest = _first_hole(whole)
+    mark = MARKER.match(text)
+    if mark is not None and mark[0] not in elsewhere:
         notes.say("/triggers", "the marker that calls begin with and nothing else does")
         return [{"token" if mark[0] in known else "text": mark[0]}]
-    if text.strip() and MARKER.search(text):
+    if MARKER.search(text):
         notes.say("/triggers", "the text that calls begin with, up to what varies")
         return [{"text": text}]
-    if re.search(r"\w{4}", text) and '"' not in text:
+    spoken = re.split(r"[\"{]", text)[0].rstrip()
+    if re.search(r"\w{4}", spoken):
         notes.say("/triggers", "the words that calls begin with")
-        return [{"text": text}]
-    if text.strip():
-        notes.say("/triggers", "calls have no marker: what they begin with, at the message's start")
-        return [{"text": text, "at": "message_start"}]
-    head = re.split(r"\{(?:id|index|args)\}", whole)[0]
-    if "{name}" not in head:
-        notes.miss("/triggers", "no text begins a call that is told before its id or arguments")
+        return [{"text": spoken}]
+    found: dict[str, Any] = {"text": text}
+    if whole.startswith(text + "{name}") and '"' not in text:
+        name, _, _ = _first_hole(rest)
+        end = MARKER.search(name)
+        name = name[: end.end()] if end is not None else name
+        found = {"text": text + "{name}" + name, "per_tool": True}
+    if not found["text"].strip():
+        notes.miss("/triggers", "no text begins a call before its id or arguments")
         return []
-    start, _, rest = head.partition("{name}")
-    notes.say("/triggers", "a call begins with nothing but the tool's name")
-    text = start + "{name}" + rest.partition("{name}")[0]
-    return [{"text": text, "at": "message_start", "per_tool": True}]
+    notes.say("/triggers", "calls have no marker: what they begin with, at the message's start")
+    places = ["message_start"]
+    if block.get("after", "").strip():
+        places.append(f"after: {block['after'].strip()}")
+    return [{**found, "at": place} for place in places]
+
+
+def _first_hole(text: str) -> tuple[str, str, str]:
+    """(the text before the first hole, the hole, the rest)."""
+    found = re.search(r"\{(?:name|id|index|args)\}", text)
+    if found is None:
+        return text, "", ""
+    return text[: found.start()], found[0], text[found.end() :]

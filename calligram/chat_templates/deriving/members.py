@@ -111,10 +111,10 @@ def _joint(
         return None
     gap = str(pieces[1 + length])
 
-    def rank(joint: Joint) -> tuple[bool, int]:
+    def rank(joint: Joint) -> tuple[bool, bool, int]:
         head, tail = len(joint.head), len(joint.tail)
         alone = before[: len(before) - head] + behind[tail:]
-        return alone != bare, ugliness(joint)
+        return joint.separator.isspace(), alone != bare, ugliness(joint)
 
     return min(joints(before, gap, behind), key=rank)
 

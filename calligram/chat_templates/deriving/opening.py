@@ -32,8 +32,9 @@ def around(probe: Probe, found: Envelope, block: Block | None, notes: Notes) -> 
     first = re.split(r"\{(?:name|index|id|args)", found.call)[0]
     before = block.without(found.before) if block is not None else found.before
     end = ending(found.behind, said, before + first, opener, notes)
-    content = {"open": prefill + opener, "close": end.content} if opener or end.content else {}
-    content = {key: value for key, value in content.items() if value}
+    content: dict[str, Any] = {"open": prefill + opener} if opener else {}
+    if end.content.strip():
+        content["close"] = end.content
     if content:
         notes.say("/content", "what stands around plain text in a turn without calls")
     empty = opener + end.content
@@ -83,7 +84,7 @@ def _content(probe: Probe, block: Block | None) -> tuple[str, str | None]:
 
 
 def _joint(
-    probe: Probe, content: dict[str, str], end: Ending, first: str, notes: Notes
+    probe: Probe, content: dict[str, Any], end: Ending, first: str, notes: Notes
 ) -> str | None:
     """What stands between content and the calls of the same turn, None if content is not there."""
     turn = probe.turn([call(0, {KEYS[0]: VALUES[0]})], SAID)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os.path
 import re
 from dataclasses import dataclass
 from typing import Any, Final
@@ -64,7 +63,7 @@ def reasoning(probe: Probe, notes: Notes) -> Block | None:
             return None
         opener, close = found
         notes.say("/reasoning/open", "the generation prompt ends with it")
-    after = _after(following.lstrip("\n"), close, answer, beside)
+    after = _after(close, answer, beside, probe)
     notes.say("/reasoning/close", "what the template writes behind reasoning")
     return Block(opener, close, after)
 
@@ -97,17 +96,25 @@ def _opened(turn: Turn, closers: list[str], probe: Probe) -> tuple[str, str] | N
     return None
 
 
-def _after(following: str, close: str, answer: Turn | None, beside: Turn | None) -> str:
+def _after(close: str, answer: Turn | None, beside: Turn | None, probe: Probe) -> str:
     """What stands behind the block both before an answer and before a call."""
-    rest = following[len(close) :]
-    if answer is not None and beside is not None and THOUGHT in beside.text:
-        other = beside.text.partition(THOUGHT)[2].lstrip("\n")
-        if other.startswith(close):
-            shared = common_prefix(rest, other[len(close) :])
-            # White space before an answer is the block's, more of it before a call is the call's.
-            blank = rest[: len(rest) - len(rest.lstrip())]
-            return shared if len(shared) > len(blank) else blank
-    return os.path.commonprefix([rest, rest[: len(rest) - len(rest.lstrip())]])
+    if answer is None or SAID not in answer.text or THOUGHT not in answer.text:
+        return ""
+    inner, _, behind = answer.text.partition(THOUGHT)[2].partition(SAID)
+    rest = inner.lstrip("\n")[len(close) :]
+    plain = probe.turn([], SAID)
+    opener = plain.text.partition(SAID)[0] if plain is not None else ""
+    if opener.strip() and close.strip() not in opener and rest.endswith(opener):
+        return rest.removesuffix(opener)
+    blank = rest[: len(rest) - len(rest.lstrip())]
+    if beside is None or THOUGHT not in beside.text:
+        return blank
+    other = beside.text.partition(THOUGHT)[2].lstrip("\n")
+    shared = common_prefix(rest, other[len(close) :]) if other.startswith(close) else ""
+    # What is closed again at once is the opener of an answer, empty beside calls.
+    closed = common_prefix(behind, other[len(close) + len(shared) :])
+    # White space before an answer is the block's, more of it before a call is the call's.
+    return blank if closed.strip() or len(shared) <= len(blank) else shared
 
 
 def _from_prompt(probe: Probe, notes: Notes) -> Block | None:

@@ -77,7 +77,7 @@ def _begun(spec: DialectSpec, turn: Turn, text: str) -> Iterator[str]:
 def is_opened(spec: DialectSpec, turn: Turn) -> bool:
     """Whether the prompt has opened a block of reasoning that the turn goes on with."""
     block = spec.reasoning
-    if block is None or turn.opened.strip():
+    if block is None:
         return False
     kept = turn.generation_prompt.removesuffix(turn.opened)
     return kept.rstrip().endswith(block.open.rstrip())
@@ -101,6 +101,8 @@ class _Verifier:
             return Verified(name, "skipped", error.problems[0].message)
         if shown.hidden and not conversation.is_plain:
             return Verified(name, "skipped", f"{' and '.join(shown.hidden)} not shown beside calls")
+        if any(c["name"] not in shown.turn.text for c in conversation.calls):
+            return Verified(name, "skipped", "the calls are not shown beside it")
         choice = "required" if shown.conversation.is_plain else "auto"
         mode = choice, "opened" if is_opened(self.spec, shown.turn) else "allow"
         try:
