@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from .compiler.version import VERSION
 
 if TYPE_CHECKING:
+    from .chat_templates.detect import detect_dialect
+    from .chat_templates.names import find_dialect
     from .compiler.compiled import CompiledGrammar
     from .compiler.errors import (
         ArtefactError,
@@ -60,7 +62,9 @@ __all__ = [
     "VocabularyError",
     "compile_schema",
     "compile_tools",
+    "detect_dialect",
     "dialects",
+    "find_dialect",
     "render",
 ]
 
@@ -89,6 +93,8 @@ _HOMES = {
     "vocabulary.vocabulary": ("Vocabulary",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_APART = {"detect_dialect": "chat_templates.detect", "find_dialect": "chat_templates.names"}
+"""What no compile needs is imported by itself."""
 
 
 def __getattr__(name: str) -> object:
@@ -96,13 +102,24 @@ def __getattr__(name: str) -> object:
 
     All at once, so that it is not the first request's compile that waits for the other ones.
     """
+    if name in _APART:
+        globals()[name] = getattr(importlib.import_module(f".{_APART[name]}", __name__), name)
+        return globals()[name]
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    importlib.import_module(".compiler.detection", __name__).use_detector(_dialect_of)
     for known, home in _HOME_OF.items():
         module = importlib.import_module(f".compiler.{home}", __name__)
         globals()[known] = getattr(module, known)
     value: object = globals()[name]
     return value
+
+
+def _dialect_of(template: object) -> str:
+    """Detects a dialect; what renders templates is imported when one comes."""
+    from .chat_templates.detect import dialect_of
+
+    return dialect_of(template)
 
 
 def __dir__() -> list[str]:

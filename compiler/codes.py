@@ -26,7 +26,8 @@ INPUT: Final[Codes] = {
 }
 
 SPECS: Final[Codes] = {
-    "dialect-auto": "A dialect must be named; it is not detected.",
+    "dialect-auto": "A dialect must be named, or detected from a chat template.",
+    "dialect-unknown": "The chat template's dialect cannot be told.",
     "extends-cycle": "Specs extend each other in a circle.",
     "extends-too-deep": "Too long a chain of `extends`.",
     "spec-documents": "The file holds several YAML documents.",
@@ -68,6 +69,7 @@ LINT: Final[Codes] = {
     "implicit-close-mismatch": "No call begins with what is to close reasoning (warning).",
     "kind-without-body": "A tool kind's template has no `{body}`.",
     "literals-empty": "null, true or false has no spelling.",
+    "literals-not-json": "A tagged literal whose first spelling is not JSON's (warning).",
     "literals-overlap": "One spelling stands for two literals.",
     "name-boundary": "What follows a name could belong to it (warning).",
     "param-missing": "This notation needs a `param` template.",

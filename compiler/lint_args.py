@@ -174,6 +174,9 @@ def _check_literals(shape: Shape) -> Iterator[Problem]:
             other = spellings.setdefault(word, name)
             if other != name:
                 yield Problem("literals-overlap", f"{word!r} means both {other} and {name}", at)
+        if shape.spec.args.notation == "tagged" and words and words[0] != name:
+            message = f"a tagged {name} is written as JSON, so the first spelling is `{name}`"
+            yield Problem("literals-not-json", message, at, severity="warning")
 
 
 def _check_layout(shape: Shape) -> Iterator[Problem]:

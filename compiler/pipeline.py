@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from .bounds_findings import bounds_findings
 from .compiled import CompiledGrammar
+from .detection import dialect_for
 from .errors import CalligramError, SchemaError, ToolError
 from .findings import Finding
 from .grammar import Grammar, Rules
@@ -26,7 +27,7 @@ from .lower.values import ValueLowering
 from .origin import Origin, Problem
 from .recipe import Recipe
 from .spec import DialectSpec
-from .spec_loader import load_dialect, shipped_ids
+from .spec_loader import shipped_ids
 from .tools import ToolDefinition, choose, read_tools
 
 OnUnsupported: TypeAlias = Literal["error", "relax", "drop-tool"]
@@ -59,12 +60,13 @@ def compile_tools(
     documents: Mapping[str, Any] | None = None,
     formats: Formats = "assert",
     unknown_formats: UnknownFormats = "annotate",
+    chat_template: Any = None,
 ) -> CompiledGrammar:
     """Compile tool definitions for a dialect.
 
     Args:
         tools: OpenAI, Anthropic or MCP definitions, as Python objects or JSON text.
-        dialect: a shipped id, a path to a spec, or a spec.
+        dialect: a shipped id, a path to a spec, a spec, or "auto": that of `chat_template`.
         tool_choice: "required", "auto", "none", a named tool or an allowed subset, in OpenAI's or
             Anthropic's form.
         parallel_tool_calls: more than one call a turn, where the dialect can.
@@ -84,11 +86,13 @@ def compile_tools(
         formats: "assert" known formats, or "annotate" them: reported, not enforced.
         unknown_formats: formats that nobody defined are reported ("annotate") or an error
             ("refuse").
+        chat_template: with dialect "auto", what :func:`calligram.detect_dialect` takes: the path
+            of a template, of a GGUF or of a tokenizer's configuration, or a tokenizer.
 
     Raises:
         CalligramError: all the problems of the stage that failed, each with its place.
     """
-    spec = load_dialect(dialect)
+    spec = dialect_for(dialect, chat_template)
     _check_options(
         reasoning=(reasoning, ("allow", "none", "opened")),
         key_order=(key_order, ("schema", "any")),

@@ -7,9 +7,10 @@ history (:mod:`.ways`) is no difference.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal as OneOf
+from typing import Any, Final
+from typing import Literal as OneOf
 
 from ..compiler.compiled import CompiledGrammar
 from ..compiler.lint import lint
@@ -28,6 +29,8 @@ from .turn import reasoning_forms
 
 CONTEXT: Final = 24
 """Characters shown on either side of a difference."""
+SIMPLEST: Final = CONVERSATIONS[0].name
+"""What breaks only on some values explains no difference here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,9 @@ class Checked:
     Attributes:
         status: "same", "known" (a mistake of history that the spec lists), "different", or
             "skipped": nothing to compare.
-        text: the turn as the template writes it, "" if it was skipped.
+        text: the turn as the template writes it, without what stands behind its end and with
+            the reasoning's opening if the prompt has it; "" if it was skipped.
+        accepted, read: whether the grammar takes it, and the parser reads back what was said.
         notes: what is worth knowing and no difference.
         differences: what is one.
     """
@@ -78,6 +83,8 @@ class Checked:
     text: str = ""
     notes: tuple[str, ...] = ()
     differences: tuple[Difference, ...] = ()
+    accepted: bool = False
+    read: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +144,18 @@ def check_spec(loaded: LoadedSpec, template: ChatTemplate) -> SpecCheck:
     checker = _Checker(loaded.spec, with_end(template))
     checked = tuple(checker.check(c) for c in CONVERSATIONS)
     fields = [piece for c in checker.explained for piece in _fields(c)]
+    shapes = {c.shape for c in checker.explained if isinstance(c.found, Match) and _calls(c)}
     return SpecCheck(
         loaded.spec.id,
         template.place or template.name,
         checked,
         (*loaded.warnings, *lint(loaded)),
-        tuple(unseen(loaded.spec, fields, template.source)),
+        tuple(unseen(loaded.spec, fields, shapes, template.source)),
     )
+
+
+def _calls(explanation: Explanation) -> bool:
+    return bool(explanation.shown.conversation.calls)
 
 
 def _fields(explanation: Explanation) -> Sequence[Literal]:
@@ -157,7 +169,7 @@ class _Checker:
         self.forms = reasoning_forms(template)
         self.explainer = Explainer(spec)
         self.explained: list[Explanation] = []
-        self._readers: dict[str, tuple[CompiledGrammar, parser.Reader]] = {}
+        self._compiled: tuple[CompiledGrammar, parser.Reader] | None = None
 
     def check(self, conversation: Conversation) -> Checked:
         reason = self._meaningless(conversation)
@@ -180,17 +192,30 @@ class _Checker:
             notes.append(f"known: {explanation.known}")
         if isinstance(explanation.found, Match):
             notes += explanation.found.notes
-        read = self._read_back(explanation)
-        if explanation.status == "known":
-            notes += [d.message for d in read]
-        elif explanation.status == "same":
-            differences += read
+        if explanation.shape.startswith("/history") and conversation.name == SIMPLEST:
+            message = f"only {explanation.shape} explains it: the template never writes the call so"
+            text = explanation.text[explanation.offset :]
+            expected = (Literal("/call", self.spec.call),)
+            differences.append(
+                Difference(conversation.name, 0, expected, *_around(text, 0), message)
+            )
+        back = self._read_back(explanation)
+        if explanation.status == "same":
+            differences += back.differences
         else:
-            notes += [d.message for d in read] or ["the parser reads it back all the same"]
+            notes += [d.message for d in back.differences]
+        if explanation.status == "different" and not back.differences:
+            notes.append("the grammar accepts it and the parser reads it back all the same")
         status = "different" if differences else explanation.status
-        assert status != "refused"
-        text = explanation.text[explanation.offset :].replace(END, "")
-        return Checked(conversation, status, text, tuple(notes), tuple(differences))
+        return Checked(
+            conversation,
+            status,
+            back.text,
+            tuple(notes),
+            tuple(differences),
+            back.accepted,
+            back.read,
+        )
 
     def _meaningless(self, conversation: Conversation) -> str | None:
         """Why the dialect has no such turn, if it has none."""
@@ -214,45 +239,43 @@ class _Checker:
                 "the generation prompt does not end with the dialect's `prefill`",
             )
 
-    def _read_back(self, explanation: Explanation) -> Sequence[Difference]:
+    def _read_back(self, explanation: Explanation) -> _Back:
         """Whether grammar and parser take the template's text for what it is."""
-        shown = explanation.shown
-        text = explanation.text
-        begun = text[: explanation.offset]
-        reasoning = self.spec.reasoning
-        opened = reasoning is not None and begun.rstrip() == reasoning.open.rstrip()
-        if begun and not opened:
-            # A block that the prompt has closed is behind the model.
-            text = text[explanation.offset :]
-        elif opened and self.spec.prefill == begun:
-            opened, text = False, text[explanation.offset :]
-        elif opened:
-            assert reasoning is not None
-            text = text[min(len(reasoning.open), explanation.offset) :]
+        conversation = explanation.shown.conversation
+        begun = explanation.text[: explanation.offset]
+        block = self.spec.reasoning
+        # A block that the prompt has closed, and a prefill, are behind the model.
+        opened = block is not None and not self.spec.prefill and begun.startswith(block.open)
+        opened = opened and block is not None and block.close.rstrip() not in begun
+        text = explanation.text if opened else explanation.text[explanation.offset :]
         if isinstance(explanation.found, Match) and BEFORE in explanation.found.notes:
             text = text.lstrip()
         text = self._without_end(text.replace(END, ""))
-        grammar, reader = self._reader("opened" if opened else "allow")
+        if self._compiled is None:
+            grammar = compile_tools(tools(), self.spec, tool_choice="auto", key_order="any")
+            self._compiled = grammar, parser.compile(grammar)
+        grammar, reader = self._compiled
+        found: list[tuple[int, str]] = []
         verdict = grammar.check(text)
-        found: list[Difference] = []
-
-        def differs(position: int, message: str) -> None:
-            found.append(
-                Difference(shown.conversation.name, position, (), *_around(text, position), message)
-            )
-
         if not verdict.accepted:
-            differs(verdict.position, f"the grammar refuses the template's text: {verdict.message}")
+            said = f"the grammar refuses the template's text: {verdict.message}"
+            found.append((verdict.position, said))
         result = reader.parse(text)
-        calls = [{"name": c["name"], "arguments": c["arguments"]} for c in result.calls]
-        wanted = [{"name": c["name"], "arguments": c["arguments"]} for c in shown.conversation.calls]
+        calls = [_bare(call) for call in result.calls]
+        wanted = [_bare(call) for call in conversation.calls]
+        wrong = ""
         if calls != wanted:
-            differs(0, f"the parser reads {calls} where the calls are {wanted}")
-        elif result.content.strip() != (shown.conversation.content or ""):
-            differs(0, f"the parser reads the content {result.content!r}")
-        elif result.reasoning.strip() != (shown.conversation.reasoning or ""):
-            differs(0, f"the parser reads the reasoning {result.reasoning!r}")
-        return found
+            wrong = f"the parser reads the calls {calls}, not {wanted}"
+        elif result.content.strip() != (conversation.content or ""):
+            wrong = f"the parser reads the content {result.content!r}"
+        elif result.reasoning.strip() != (conversation.reasoning or ""):
+            wrong = f"the parser reads the reasoning {result.reasoning!r}"
+        if wrong:
+            found.append((0, wrong))
+        differences = [
+            Difference(conversation.name, at, (), *_around(text, at), said) for at, said in found
+        ]
+        return _Back(text, verdict.accepted, not wrong, differences)
 
     def _without_end(self, text: str) -> str:
         """The turn without what stands behind its end."""
@@ -260,13 +283,19 @@ class _Checker:
         ended = any(bare.endswith(token.rstrip()) for token in self.spec.turn_end.tokens)
         return bare if ended else text.rstrip("\n")
 
-    def _reader(self, reasoning: OneOf["allow", "opened"]) -> tuple[CompiledGrammar, parser.Reader]:
-        if reasoning not in self._readers:
-            grammar = compile_tools(
-                tools(), self.spec, tool_choice="auto", key_order="any", reasoning=reasoning
-            )
-            self._readers[reasoning] = grammar, parser.compile(grammar)
-        return self._readers[reasoning]
+
+@dataclass(frozen=True, slots=True)
+class _Back:
+    """What became of a text in grammar and parser."""
+
+    text: str
+    accepted: bool
+    read: bool
+    differences: Sequence[Difference]
+
+
+def _bare(call: Mapping[str, Any]) -> dict[str, Any]:
+    return {"name": call["name"], "arguments": call["arguments"]}
 
 
 def _difference(explanation: Explanation, miss: Miss) -> Difference:

@@ -1,5 +1,6 @@
 """The turns that are rendered through a template and through a spec, and the tools they call.
 
+The tools are those that corpora speak of, so that what is rendered can go into one.
 Texts and names are such that they stand in no template by themselves: where one is found in a
 render, it was put there.
 """
@@ -71,31 +72,38 @@ def _call(name: str, **arguments: Any) -> dict[str, Any]:
     return {"name": name, "arguments": arguments}
 
 
-_OSLO: Final = _call("get_weather", location="Oslo", unit="celsius", days=3)
-_LIMA: Final = _call("get_weather", location="Lima", unit="fahrenheit", days=1)
+_OSLO: Final = _call("forecast", location="Oslo", unit="celsius", days=3)
+_LIMA: Final = _call("forecast", location="Lima", unit="fahrenheit", days=1)
 _PLAN: Final = _call(
     "plan_trip",
     stops=[{"place": "Rome", "nights": 2}, {"place": "Bari", "nights": 1}],
-    options={"pace": "slow", "guide": {"name": "Ada"}},
-    tags=["sea", "old town"],
+    options={"pace": "slow", "guide": {"name": "Ada", "licensed": True}},
 )
+
+
+def _text(name: str, text: str) -> Conversation:
+    return Conversation(name, (_call("search-docs", query=text),))
+
 
 CONVERSATIONS: Final[tuple[Conversation, ...]] = (
     Conversation("one call", (_OSLO,)),
     Conversation("two calls", (_OSLO, _LIMA)),
-    Conversation("two tools", (_LIMA, _call("get_time"), _OSLO)),
-    Conversation("no arguments", (_call("get_time"),)),
+    Conversation("two tools", (_LIMA, _call("clock"), _OSLO)),
+    Conversation("no arguments", (_call("clock"),)),
     Conversation("nested objects and arrays", (_PLAN,)),
-    Conversation("empty values", (_call("set_note", text="", tags=[], extra={}),)),
-    Conversation("booleans", (_call("set_flags", on=True, off=False),)),
-    Conversation("null", (_call("set_note", text="Milk", due=None),)),
-    Conversation("numbers", (_call("scale", factor=1.5, offset=-2, share=0.25),)),
-    Conversation("unicode", (_call("set_note", text="naïve ☃ 東京 😀"),)),
-    Conversation("quotes", (_call("set_note", text='she said "no" \\ twice'),)),
-    Conversation("apostrophe", (_call("set_note", text="it's late"),)),
-    Conversation("line breaks", (_call("set_note", text="first\n\tsecond"),)),
-    Conversation("markup", (_call("set_note", text="a < b && <b>c</b>"),)),
-    Conversation("text that looks like JSON", (_call("set_note", text='{"a": 1}'),)),
+    Conversation("empty text and array", (_call("search-docs", query="", tags=[]),)),
+    Conversation("empty object", (_call("set_labels", labels={}),)),
+    Conversation("true", (_call("search-docs", query="masks", exact=True),)),
+    Conversation("false", (_call("search-docs", query="masks", exact=False),)),
+    Conversation("null", (_call("notes.add", title="Milk", priority=None),)),
+    Conversation("negative number", (_call("forecast_map", zoom=-4),)),
+    Conversation("fraction", (_call("scale", factor=1.5),)),
+    _text("unicode", "naïve ☃ 東京 😀"),
+    _text("quotes", 'she said "no" \\ twice'),
+    _text("apostrophe", "it's late"),
+    _text("line breaks", "first\n\tsecond"),
+    _text("markup", "a < b && <b>c</b>"),
+    _text("text that looks like JSON", '{"a": 1}'),
     Conversation("content before the call", (_OSLO,), content=SAID),
     Conversation("reasoning before the call", (_OSLO,), reasoning=THOUGHT),
     Conversation("reasoning and content", (_OSLO, _LIMA), content=SAID, reasoning=THOUGHT),

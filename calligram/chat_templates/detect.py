@@ -14,7 +14,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
+from ..compiler.errors import SpecError
 from ..compiler.identity import ByIdentity
+from ..compiler.origin import Origin
 from ..compiler.spec import DialectSpec
 from ..compiler.spec_loader import load_shipped, shipped_ids
 from .chat_template import ChatTemplate
@@ -32,7 +34,7 @@ PROBES: Final = (
     "two calls",
     "no arguments",
     "nested objects and arrays",
-    "booleans",
+    "true",
     "quotes",
     "unicode",
     "content before the call",
@@ -238,3 +240,24 @@ def _is_sure(found: Candidate, shown: Sequence[Shown]) -> bool:
     most = load_shipped(found.dialect).spec.calls.max
     wanted = [] if most == 1 else several
     return found.rank[0] >= ENOUGH * len(plain) and set(wanted) <= set(found.explained)
+
+
+def dialect_of(template: ChatTemplate | str | Path | Any) -> str:
+    """The id of the dialect, for `dialect="auto"`.
+
+    Raises:
+        SpecError: it is unknown (`dialect-unknown`); the hint says what comes nearest.
+        ChatTemplateError: as :func:`detect_dialect`.
+    """
+    found = detect_dialect(template)
+    if found.best is not None:
+        return found.dialect
+    near = ", ".join(c.dialect for c in found.runners_up)
+    hint = f"nearest: {near}; " if near else ""
+    place = as_template(template).place
+    raise SpecError.at(
+        "dialect-unknown",
+        f"the template's dialect is unknown: {found.reason}",
+        Origin(file=place),
+        hint + "name a dialect, or write a spec",
+    )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final, Literal as OneOf
+from typing import Final
+from typing import Literal as OneOf
 
 from ..compiler.spec import DialectSpec
 from .chat_template import ChatTemplate
@@ -46,6 +47,7 @@ class Explanation:
         offset: characters of `text` that are from the prompt.
         found: the pieces that matched, or how far the best try came.
         known: what is known to differ.
+        shape: the pointer of the shape that the calls are written in, "" for the spec's own.
     """
 
     shown: Shown
@@ -54,6 +56,7 @@ class Explanation:
     offset: int = 0
     found: Match | Miss | None = None
     known: str = ""
+    shape: str = ""
 
 
 def with_end(template: ChatTemplate) -> ChatTemplate:
@@ -128,7 +131,7 @@ class Explainer:
             found = match(text, _plan(way.spec, shown.conversation, written, self.loose))
             if isinstance(found, Match):
                 status: OneOf["same", "known"] = "known" if way.known else "same"
-                return Explanation(shown, status, text, offset, found, way.known)
+                return Explanation(shown, status, text, offset, found, way.known, way.shape)
             if best is None:
                 best = Explanation(shown, "different", text, offset, found)
         if best is None:
@@ -223,9 +226,8 @@ def _answers(
         yield (led, written)
 
 
-def _turn_end(spec: DialectSpec) -> Sequence[Either]:
-    tokens = spec.turn_end.tokens
-    ends: list[Plan] = [
-        (Literal(f"/turn_end/tokens/{n}", token), Space()) for n, token in enumerate(tokens)
-    ]
-    return (Either((*ends, (Literal("", END), Space()), (Space(),))),)
+def _turn_end(spec: DialectSpec) -> Plan:
+    tokens = enumerate(spec.turn_end.tokens)
+    ends: list[Plan] = [(Literal(f"/turn_end/tokens/{n}", t), Space()) for n, t in tokens]
+    unknown = Either(((Literal("", END),), ()))
+    return (unknown, Either((*ends, ())), Space(), unknown, Space())

@@ -29,6 +29,11 @@ VARIABLES: Final[tuple[tuple[str, ...], ...]] = ((), ("enable_thinking", "thinki
 """Switches that make templates show reasoning."""
 
 
+def call_id(index: int) -> str:
+    """The id of a call that has none: nine letters and digits, as the strictest templates want."""
+    return f"call{index:05d}"
+
+
 @dataclass(frozen=True, slots=True)
 class Forms:
     """One choice of all the forms.
@@ -80,8 +85,7 @@ class Forms:
         if self.arguments == "text":
             arguments = json.dumps(arguments, ensure_ascii=False)
         function = {"name": call["name"], "arguments": arguments}
-        # Nine letters and digits: the strictest form of an id that a template is known to want.
-        identity = call.get("id") or f"call{index:05d}"
+        identity = call.get("id") or call_id(index)
         if not self.wrapped:
             return {"id": identity, **function}
         return {"id": identity, "type": "function", "function": function}

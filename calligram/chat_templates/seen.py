@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..compiler.spec import DialectSpec
@@ -17,13 +17,21 @@ class Unseen:
     text: str
 
 
-def unseen(spec: DialectSpec, seen: Sequence[Literal], source: str) -> Iterator[Unseen]:
-    """The literals around calls that no render has shown.
+def unseen(
+    spec: DialectSpec, seen: Sequence[Literal], shapes: Collection[str], source: str
+) -> Iterator[Unseen]:
+    """The literals that no render has shown.
 
     Args:
         seen: the pieces that matched.
+        shapes: the pointers of the shapes that calls were written in, "" for the spec's own.
         source: the template's own text; what stands in it counts as seen.
     """
+    if "" not in shapes:
+        yield Unseen("/call", spec.call)
+    for n, shape in enumerate(spec.accept):
+        if f"/accept/{n}" not in shapes:
+            yield Unseen(f"/accept/{n}", shape.call or "")
     fields = {piece.field for piece in seen if piece.text}
     for pointer, text in _literals(spec):
         if pointer not in fields and text.strip() not in ("", *_parts(source, text)):

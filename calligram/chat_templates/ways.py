@@ -15,6 +15,7 @@ from ..compiler.errors import RenderError
 from ..compiler.ir import Call
 from ..compiler.render import CallRenderer
 from ..compiler.spec import ArgsSpec, DialectSpec, LiteralsSpec
+from .messages import call_id
 
 MAX_WAYS: Final = 64
 
@@ -26,40 +27,47 @@ class Way:
     Attributes:
         spec: as the calls are written.
         known: what is known to differ from the spec's own way, "" if it is that.
+        shape: the pointer of the shape it is, "" for the spec's own.
     """
 
     spec: DialectSpec
     known: str
+    shape: str
     _renderer: CallRenderer
 
     def render(self, calls: Sequence[Mapping[str, Any]]) -> str | None:
         """The calls in this way, None if it cannot write them."""
-        try:
-            return self._renderer.render(calls)
-        except RenderError:
-            return None
+        # As templates are given them; a dialect that numbers its calls passes ids by.
+        named = [{**call, "id": call_id(index)} for index, call in enumerate(calls)]
+        for given in (named, calls):
+            try:
+                return self._renderer.render(given)
+            except RenderError:
+                continue
+        return None
 
 
 def ways(spec: DialectSpec, tools: Sequence[Call]) -> Iterator[Way]:
     """The spec's own way and the known other ones, `MAX_WAYS` at most."""
     made = 0
-    for shape, known in _shapes(spec):
+    for shape, pointer in _shapes(spec):
+        known = f"as {pointer}" if pointer else ""
         for args, how in _spellings(shape.args):
             if made == MAX_WAYS:
                 return
             made += 1
             written = shape if args is shape.args else shape.model_copy(update={"args": args})
             said = "; ".join(filter(None, (known, how)))
-            yield Way(written, said, CallRenderer(written, tools, "any", spelled=True))
+            yield Way(written, said, pointer, CallRenderer(written, tools, "any", spelled=True))
 
 
 def _shapes(spec: DialectSpec) -> Iterator[tuple[DialectSpec, str]]:
     own, *accepted = spec.shapes()
     yield own, ""
     for index, shape in enumerate(accepted):
-        yield shape, f"as /accept/{index}"
+        yield shape, f"/accept/{index}"
     for index, other in enumerate(spec.history):
-        yield other.applied_to(own), f"as /history/{index}"
+        yield other.applied_to(own), f"/history/{index}"
 
 
 def _spellings(args: ArgsSpec) -> Iterator[tuple[ArgsSpec, str]]:

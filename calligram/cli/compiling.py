@@ -6,12 +6,15 @@ import sys
 from collections.abc import Sequence
 
 from .. import compile_tools
+from ..chat_templates.detect import detect_dialect
 from ..compiler.compiled import CompiledGrammar
+from ..compiler.detection import AUTO
 from ..compiler.errors import CalligramError, SpecError
 from .documents import read_documents
 from .files import read_text, shown
 from .options import CompileOptions, parse_bounds
 from .problems import named, visible
+from .templates_commands import detection_lines
 
 
 def compile_grammar(options: CompileOptions, as_json: bool) -> CompiledGrammar:
@@ -23,10 +26,14 @@ def compile_grammar(options: CompileOptions, as_json: bool) -> CompiledGrammar:
     bounds = parse_bounds(options.bounds)
     text = read_text(options.tools)
     documents = read_documents(options.document or ())
+    if options.dialect == AUTO and options.chat_template is not None and not as_json:
+        for line in detection_lines(detect_dialect(options.chat_template)):
+            sys.stderr.write(line + "\n")
     try:
         grammar = compile_tools(
             text,
             dialect=options.dialect,
+            chat_template=options.chat_template,
             tool_choice=tool_choice(options),
             parallel_tool_calls=not options.no_parallel,
             reasoning=options.reasoning,

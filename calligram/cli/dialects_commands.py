@@ -1,4 +1,5 @@
-"""`calligram dialects`: list the shipped specs, show one resolved, lint files."""
+"""`calligram dialects`: list the shipped specs, show one resolved, lint files; see also
+:mod:`.templates_commands`."""
 
 from __future__ import annotations
 
@@ -18,10 +19,16 @@ from .exit_codes import ExitCode
 from .files import write_out
 from .options import Json
 from .problems import print_problems
+from .templates_commands import check, detect, find
 
 dialects_app = typer.Typer(
-    help="The dialect specs: list, show, lint.", no_args_is_help=True, rich_markup_mode=None
+    help="The dialect specs: list, show, lint, compare with chat templates, find a model's.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
+dialects_app.command("check")(check)
+dialects_app.command("detect")(detect)
+dialects_app.command("find")(find)
 
 
 @dialects_app.command("list")

@@ -33,9 +33,18 @@ class CompileOptions:
         str,
         typer.Option(
             "--dialect", "-d", metavar="ID|FILE",
-            help="A shipped dialect (see `calligram dialects list`) or a spec file.",
+            help="A shipped dialect (see `calligram dialects list`), a spec file, or auto.",
         ),
     ]  # fmt: skip
+    chat_template: Annotated[
+        str | None,
+        typer.Option(
+            "--chat-template",
+            metavar="FILE",
+            help="With --dialect auto: the chat template (or GGUF, or tokenizer_config.json) that "
+            "tells it.",
+        ),
+    ] = None
     tool_choice: Annotated[
         Literal["required", "auto", "none"],
         typer.Option(help="Must the model call a tool, may it, or must it not."),
