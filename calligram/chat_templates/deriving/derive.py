@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any, Final
 
 from ...compiler.errors import CalligramError
@@ -51,11 +52,16 @@ class Derived:
     unknown: tuple[Unknown, ...]
     verified: tuple[Verified, ...]
 
+    @property
+    def ok(self) -> bool:
+        """Whether the spec can be used and reads any turn of the template."""
+        return self.loaded is not None and any(v.status == "read" for v in self.verified)
+
     def to_json(self) -> dict[str, Any]:
         """A plain dict."""
         return {
+            "ok": self.ok,
             "spec": self.data,
-            "usable": self.loaded is not None,
             "found": [f.to_json() for f in self.found],
             "unknown": [u.to_json() for u in self.unknown],
             "verified": [v.to_json() for v in self.verified],
@@ -124,7 +130,7 @@ def _data(
     parts = {
         "id": dialect,
         "families": [template.model] if template.model else [],
-        "source": "derived from a chat template",
+        "source": f"chat template {_source(template)}",
         "verified": "",
         "tokens": found,
         "prefill": outer.prefill,
@@ -143,6 +149,12 @@ def _data(
         "history": arguments.history,
     }
     return {key: value for key, value in parts.items() if value or key == "verified"}
+
+
+def _source(template: ChatTemplate) -> str:
+    """What the template is called, without the folders of this machine."""
+    file = PurePath(template.place or "").name
+    return f"of {template.model}" if template.model else file or "without a name"
 
 
 def _calls(calls: Envelope) -> dict[str, Any]:

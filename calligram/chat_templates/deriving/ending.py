@@ -63,7 +63,9 @@ def ending(
         calls = behind if not first else calls
     tokens = _tokens(ends)
     if any(END in end for end in ends):
-        notes.miss("/turn_end/tokens", "the template ends a turn with its eos_token, not known here")
+        notes.miss(
+            "/turn_end/tokens", "the template ends a turn with its eos_token, not known here"
+        )
     if tokens:
         notes.say("/turn_end/tokens", "what stands behind calls and behind plain text")
     elif not ends:

@@ -43,7 +43,9 @@ def envelope(probe: Probe, arguments: Arguments, notes: Notes) -> Envelope | Non
     """How calls are written around their arguments, None if that cannot be made out."""
     one = _pieces(probe, arguments, 1)
     if one is None:
-        notes.miss("/call", "the arguments stand inside the call in more than one place, or in none")
+        notes.miss(
+            "/call", "the arguments stand inside the call in more than one place, or in none"
+        )
         return None
     two, three = _pieces(probe, arguments, 2), _pieces(probe, arguments, 3)
     slots = _slots(one)
@@ -158,7 +160,10 @@ def _numbered(inners: list[list[Piece]]) -> tuple[list[Piece], int | None]:
         for runs in _aligned(texts):
             numbers = [int(run[0]) for run in runs]
             first = numbers[0]
-            if numbers[1] == first and [n - first for n in numbers[2:]] == [1, 2][: len(numbers) - 2]:
+            if (
+                numbers[1] == first
+                and [n - first for n in numbers[2:]] == [1, 2][: len(numbers) - 2]
+            ):
                 text = text[: runs[0].start()] + "{index}" + text[runs[0].end() :]
                 base = first
                 break
@@ -177,9 +182,7 @@ def _aligned(texts: list[str]) -> list[tuple[re.Match[str], ...]]:
     return rows[::-1]
 
 
-def _numbered_gap(
-    before: str, gaps: list[str], behind: str
-) -> tuple[str, str, str, int | None]:
+def _numbered_gap(before: str, gaps: list[str], behind: str) -> tuple[str, str, str, int | None]:
     """The same for a number between the calls, which opens the later or closes the earlier one."""
     for first, second in _aligned(gaps):
         number = int(first[0])

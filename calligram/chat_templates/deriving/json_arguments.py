@@ -44,7 +44,8 @@ def _layout(probe: Probe, notes: Notes) -> dict[str, Any]:
     )
     if text is None or place is None:
         notes.quirk(
-            "/json", "nested values and strings with quotes are not written as JSON that can be read"
+            "/json",
+            "nested values and strings with quotes are not written as JSON that can be read",
         )
         return {}
     layout = layout_of(text[slice(*place)], value)

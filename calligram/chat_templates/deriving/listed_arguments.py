@@ -41,7 +41,8 @@ def listed_arguments(probe: Probe, notes: Notes) -> Arguments | None:
         args = {"notation": "kwargs", **_param(around, said)}
     elif said.rest:
         notes.say(
-            "/args/notation", f"each argument is text of its own and ends with {said.rest.strip()!r}"
+            "/args/notation",
+            f"each argument is text of its own and ends with {said.rest.strip()!r}",
         )
         args = {"notation": "tagged", **_param(around, said)}
     else:
@@ -75,10 +76,10 @@ def _finished(
         if hidden:
             why = f"an argument of these types is not shown: {', '.join(hidden)}"
             notes.miss("/args/type_attr", why)
-    _values(probe, said, args, notes)
+    history = _values(probe, said, args, notes)
     written = containers(probe, said)
     found = Arguments(
-        around.opener + around.param(KEYS[0], VALUES[0]) + around.closer, args
+        around.opener + around.param(KEYS[0], VALUES[0]) + around.closer, args, {}, history
     )
     if notation == "tree":
         return found
@@ -86,12 +87,15 @@ def _finished(
     return found
 
 
-def _values(probe: Probe, said: Wording, args: dict[str, Any], notes: Notes) -> None:
+def _values(
+    probe: Probe, said: Wording, args: dict[str, Any], notes: Notes
+) -> list[dict[str, Any]]:
+    """Adds what is said of values; gives the shapes that history has by mistake."""
     notation = args["notation"]
     if is_sorted(probe):
         args["key_order"] = "sorted"
         notes.say("/args/key_order", "keys stand in alphabetical order, not as they were given")
-    args["string"] = string_form(probe, said, notes)
+    args["string"], mistaken = string_form(probe, said, notes)
     spelled, omitted = literals(probe, said, notes, python=notation == "kwargs")
     if spelled:
         args["literals"] = spelled
@@ -100,6 +104,7 @@ def _values(probe: Probe, said: Wording, args: dict[str, Any], notes: Notes) -> 
         notes.say("/args/null", "an argument that is null is not written")
     elif omitted:
         notes.quirk("/args/literals/null", "an argument that is null is left out")
+    return [{"args": {"string": mistaken}}] if mistaken is not None else []
 
 
 def _nested(written: Containers, found: Arguments, notes: Notes) -> None:
@@ -123,7 +128,9 @@ def _nested(written: Containers, found: Arguments, notes: Notes) -> None:
     if "hidden" in styles:
         notes.miss("/args/containers", "an argument that is an object or an array is not shown")
     elif "other" in styles:
-        notes.miss("/args/containers", "objects or arrays are written neither as JSON nor as Python")
+        notes.miss(
+            "/args/containers", "objects or arrays are written neither as JSON nor as Python"
+        )
 
 
 def _bare_dict(
@@ -135,9 +142,9 @@ def _bare_dict(
         args["key_quote"] = "quoted"
     if around.empty is not None and around.empty != "{}":
         args["empty"] = around.empty
-    _values(probe, said, args, notes)
+    history = _values(probe, said, args, notes)
     inner = around.param(KEYS[0], VALUES[0])
     layout = {} if found.separators == (", ", ": ") else {"separators": list(found.separators)}
     if layout:
         notes.say("/json/separators", "what stands between members, and between key and value")
-    return Arguments("{" + inner + "}", args, layout)
+    return Arguments("{" + inner + "}", args, layout, history)

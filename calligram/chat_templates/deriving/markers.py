@@ -10,6 +10,8 @@ from .notes import Notes
 from .texts import MARKER
 
 _HOLE: Final = re.compile(r"\{(?:name(?::json)?|id|index|args|key|value|type)\}")
+_UNUSUAL: Final = re.compile(r"[<>|\[][^\s\"{]|[^\w\s\"{(\[]{3}")
+"""What prose does not hold."""
 _TAG: Final = re.compile(r"</?[\w:.-]+>")
 
 
@@ -95,6 +97,9 @@ def triggers(
         end = MARKER.search(name)
         name = name[: end.end()] if end is not None else name
         found = {"text": text + "{name}" + name, "per_tool": True}
+    if _UNUSUAL.search(text):
+        notes.say("/triggers", "what calls begin with, up to what varies")
+        return [found]
     if not found["text"].strip():
         notes.miss("/triggers", "no text begins a call before its id or arguments")
         return []

@@ -1,4 +1,4 @@
-"""Arguments that are written one by one: where each begins and ends, and what stands around them."""
+"""Arguments that are written one by one: where each begins and what is around them."""
 
 from __future__ import annotations
 
@@ -133,4 +133,8 @@ def _container(bare: str, before: str, behind: str) -> tuple[str, str, str]:
     """(opener, closer, what stands in place of all): where `bare` leaves what is around it."""
     start = common_prefix(bare, before)
     end = common_suffix(bare[len(start) :], behind)
-    return before[len(start) :], behind[: len(behind) - len(end)], bare[len(start) : len(bare) - len(end)]
+    return (
+        before[len(start) :],
+        behind[: len(behind) - len(end)],
+        bare[len(start) : len(bare) - len(end)],
+    )

@@ -136,4 +136,3 @@ def _lead_in(
     if lead:
         notes.say("/lead_in", "it stands between content and the calls")
     return bare, lead
-

@@ -48,7 +48,7 @@ def reasoning(probe: Probe, notes: Notes) -> Block | None:
         return _from_prompt(probe, notes)
     before, _, rest = shown.text.partition(THOUGHT)
     following = rest.partition(SAID)[0] if SAID in rest else rest
-    closers = _closers(following)
+    closers = _closers(following, _shared(following, beside))
     if not closers:
         notes.miss("/reasoning/close", "nothing marks the end of reasoning")
         return None
@@ -68,11 +68,22 @@ def reasoning(probe: Probe, notes: Notes) -> Block | None:
     return Block(opener, close, after)
 
 
-def _closers(text: str) -> list[str]:
+def _shared(following: str, beside: Turn | None) -> str:
+    """What stands behind reasoning whether an answer or a call comes next, "" if not known."""
+    if beside is None or THOUGHT not in beside.text:
+        return ""
+    return common_prefix(following, beside.text.partition(THOUGHT)[2])
+
+
+def _closers(text: str, shared: str) -> list[str]:
     """What may be the closer: the beginning of a text up to one of its first markers."""
     bare = text.lstrip("\n")
-    found = [bare[: m.end()] for m in MARKER.finditer(bare)]
-    return found[:_MOST] or [line for line in bare.splitlines()[:1] if line.strip()]
+    most = len(shared.lstrip("\n"))
+    found = [bare[: m.end()] for m in MARKER.finditer(bare)][:_MOST]
+    if shared.strip():
+        found = [close for close in found if len(close) <= most]
+        bare = shared.lstrip("\n")
+    return found or [line for line in bare.splitlines()[:1] if line.strip()]
 
 
 def _opened(turn: Turn, closers: list[str], probe: Probe) -> tuple[str, str] | None:

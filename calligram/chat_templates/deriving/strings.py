@@ -24,15 +24,17 @@ _PROBES: Final = (
 _PLAIN_QUOTES: Final = ("'", '"')
 
 
-def string_form(probe: Probe, wording: Wording, notes: Notes) -> dict[str, Any]:
-    """The spec's `args.string`."""
+def string_form(
+    probe: Probe, wording: Wording, notes: Notes
+) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """The spec's `args.string`; and how history has strings by mistake, None if it has them so."""
     opener, closer = wording.quotes
     shown = {text: worded.text for text in _PROBES if (worded := wording.of(probe, text))}
     if hidden := len(_PROBES) - len(shown):
         notes.miss("/args/string", f"{hidden} of {len(_PROBES)} strings are not shown")
     form: dict[str, Any] = {"open": opener, "close": closer} if opener or closer else {}
     if not shown:
-        return form | {"escape": "none"}
+        return form | {"escape": "none"}, None
     inside = {text: _inside(written, opener, closer) for text, written in shown.items()}
     quoted = f" in {opener} and {closer}" if opener or closer else ""
     raw = all(text == written for text, written in inside.items())
@@ -40,11 +42,11 @@ def string_form(probe: Probe, wording: Wording, notes: Notes) -> dict[str, Any]:
         return _quoted(opener, raw, shown, notes)
     if raw:
         notes.say("/args/string/escape", f"strings stand as they are{quoted}")
-        return form | {"escape": "none"}
+        return form | {"escape": "none"}, None
     for escape, written in (("json", _as_json), ("xml", _as_xml)):
         if all(inside[text] in written(text) for text in inside):
             notes.say("/args/string/escape", f"strings are escaped as in {escape.upper()}{quoted}")
-            return form | {"escape": escape}
+            return form | {"escape": escape}, None
     form["escape"] = "none"
     other = _other_form(inside, shown)
     if other is not None:
@@ -54,16 +56,20 @@ def string_form(probe: Probe, wording: Wording, notes: Notes) -> dict[str, Any]:
             f"some strings stand between {other[0]} and {other[1]}, others as they are",
         )
     else:
-        notes.quirk("/args/string/escape", "some strings are altered, so they are taken as raw text")
-    return form
+        notes.quirk(
+            "/args/string/escape", "some strings are altered, so they are taken as raw text"
+        )
+    return form, None
 
 
-def _quoted(quote: str, raw: bool, shown: Mapping[str, str], notes: Notes) -> dict[str, Any]:
+def _quoted(
+    quote: str, raw: bool, shown: Mapping[str, str], notes: Notes
+) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """Strings in the quotes that programs have them in."""
     form: dict[str, Any] = {"open": quote, "close": quote}
     if quote == '"' and all(written[1:-1] in _as_json(text) for text, written in shown.items()):
         notes.say("/args/string/escape", "strings are JSON strings")
-        return form | {"escape": "json"}
+        return form | {"escape": "json"}, None
     form["escape"] = "python"
     other = next(q for q in _PLAIN_QUOTES if q != quote)
     form["alternatives"] = [{"open": other, "close": other, "escape": "python"}]
@@ -75,9 +81,12 @@ def _quoted(quote: str, raw: bool, shown: Mapping[str, str], notes: Notes) -> di
             f"strings stand in {quote} without escapes, so one that holds {quote} cannot be told "
             "from its end; escapes are enforced",
         )
+        return form, {"open": quote, "close": quote, "escape": "none"}
     else:
-        notes.quirk("/args/string/escape", "some strings are altered; Python's escapes are enforced")
-    return form
+        notes.quirk(
+            "/args/string/escape", "some strings are altered; Python's escapes are enforced"
+        )
+    return form, None
 
 
 def _inside(written: str, opener: str, closer: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-MARKER: Final = re.compile(r"<\|[^<>\s]*>|<[^<>\s\"'={}]+>|\[/?[A-Z][A-Z0-9_ ]+\]")
+MARKER: Final = re.compile(r"<\|[^<>\s]*>|<[^<>\s\"'={}\[\]]+>|\[/?[A-Z][A-Z0-9_ ]+\]")
 """What looks like one token of a vocabulary, or like a tag."""
 _SPAN: Final = re.compile(r"<[^<>]*>|\[/?[A-Z][A-Z0-9_ ]+\]")
 

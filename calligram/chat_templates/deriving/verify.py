@@ -17,6 +17,8 @@ from ..explain import END, show
 from ..turn import Turn
 from .probe import Probe
 
+_Mode = tuple[Literal["required", "auto"], Literal["opened", "allow"]]
+
 
 @dataclass(frozen=True, slots=True)
 class Verified:
@@ -87,8 +89,8 @@ class _Verifier:
     def __init__(self, spec: DialectSpec, probe: Probe) -> None:
         self.spec = spec
         self.probe = probe
-        self._grammars: dict[tuple[str, str], CompiledGrammar] = {}
-        self._readers: dict[tuple[str, str], parser.Reader] = {}
+        self._grammars: dict[_Mode, CompiledGrammar] = {}
+        self._readers: dict[_Mode, parser.Reader] = {}
 
     def verify(self, conversation: Conversation) -> Verified:
         name, most = conversation.name, self.spec.calls.max
@@ -103,10 +105,12 @@ class _Verifier:
             return Verified(name, "skipped", f"{' and '.join(shown.hidden)} not shown beside calls")
         if any(c["name"] not in shown.turn.text for c in conversation.calls):
             return Verified(name, "skipped", "the calls are not shown beside it")
-        choice = "required" if shown.conversation.is_plain else "auto"
-        mode = choice, "opened" if is_opened(self.spec, shown.turn) else "allow"
+        mode: _Mode = (
+            "required" if shown.conversation.is_plain else "auto",
+            "opened" if is_opened(self.spec, shown.turn) else "allow",
+        )
         try:
-            grammar = self._grammar(*mode)
+            grammar = self._grammar(mode)
         except CalligramError as error:
             return Verified(name, "misread", error.problems[0].message)
         tried = list(dict.fromkeys(texts(self.spec, shown.turn)))
@@ -121,12 +125,11 @@ class _Verifier:
             return Verified(name, "misread", "the parser reads other calls")
         return Verified(name, "misread" if read is None else "refused", best.message)
 
-    def _grammar(self, choice: Any, reasoning: Any) -> CompiledGrammar:
-        mode = choice, reasoning
+    def _grammar(self, mode: _Mode) -> CompiledGrammar:
+        choice, reasoning = mode
         if mode not in self._grammars:
-            block = reasoning if self.spec.reasoning is not None else "allow"
             grammar = compile_tools(
-                tools(), self.spec, tool_choice=choice, key_order="any", reasoning=block
+                tools(), self.spec, tool_choice=choice, key_order="any", reasoning=reasoning
             )
             self._readers[mode] = parser.compile(grammar)
             self._grammars[mode] = grammar

@@ -42,8 +42,8 @@ def _comments(key: str, notes: Notes) -> Iterator[str]:
     for found in notes.found:
         if found.field.split("/")[1] == key:
             inner = "/".join(found.field.split("/")[2:])
-            start = "Not followed: " if found.quirk else ""
-            yield from _comment(start + (f"{inner}: {found.why}" if inner else found.why) + ".")
+            said = f"{inner}: {found.why}" if inner else found.why[:1].upper() + found.why[1:]
+            yield from _comment(f"Not followed: {said}." if found.quirk else f"{said}.")
 
 
 def _comment(text: str) -> list[str]:
