@@ -22,7 +22,7 @@ from .problems import print_problems
 from .templates_commands import check, detect, find
 
 dialects_app = typer.Typer(
-    help="The dialect specs: list, show, lint, compare with chat templates, derive, find a model's.",
+    help="The dialect specs: list, show, lint, compare with templates, derive, find a model's.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

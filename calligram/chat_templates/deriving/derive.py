@@ -84,7 +84,9 @@ def derive_spec(
     """
     notes = Notes()
     probe = Probe(template)
-    arguments = json_arguments(probe, notes) or listed_arguments(probe, notes)
+    arguments = json_arguments(probe, notes)
+    if arguments is None and not notes.unknown:
+        arguments = listed_arguments(probe, notes)
     calls = envelope(probe, arguments, notes) if arguments is not None else None
     if arguments is None or calls is None:
         raise _underivable(template, notes)
@@ -126,6 +128,7 @@ def _data(
     texts += [outer.section.get("close", "")]
     opener = outer.section.get("open", "")
     found = tokens(texts, arguments.args, known, notes)
+    names = [t if isinstance(t, str) else t["text"] for t in found]
     elsewhere = "".join([*texts[1:6], *outer.turn_end])
     parts = {
         "id": dialect,
@@ -143,7 +146,7 @@ def _data(
         "call_id": calls.call_id,
         "args": arguments.args,
         "json": arguments.layout,
-        "triggers": triggers(opener, calls.call, said, elsewhere, found, notes),
+        "triggers": triggers(opener, calls.call, said, elsewhere, names, notes),
         "turn_end": _turn_end(outer, calls, said),
         "accept": _accept(outer, calls),
         "history": arguments.history,

@@ -122,10 +122,11 @@ def _several(
     before, behind = str(two[0]), str(two[-1])
     inner, base = _numbered(inners)
     gap = gaps[0]
-    if base is None and len(gaps) == 2:
-        before, gap, behind, base = _numbered_gap(before, gaps, behind)
+    if base is None and three is not None:
+        before, gap, behind, base = _numbered_gap(before, gaps, behind, str(three[-1]))
     joint = _joint(before, gap, behind)
-    if one[-1] != two[-1]:
+    differs = one[-1] != two[-1] and "{index}" not in behind
+    if differs:
         notes.quirk(
             "/section/close", "one call is closed in another way than two, which is what is taken"
         )
@@ -135,7 +136,7 @@ def _several(
         behind[len(joint.tail) :],
         joint.separator,
     )
-    if one[-1] != two[-1] and str(one[-1]).startswith(joint.tail):
+    if differs and str(one[-1]).startswith(joint.tail):
         result.alone = str(one[-1])[len(joint.tail) :]
     if base is not None:
         result.call_id = {"kind": "counter", "base": base}
@@ -182,8 +183,13 @@ def _aligned(texts: list[str]) -> list[tuple[re.Match[str], ...]]:
     return rows[::-1]
 
 
-def _numbered_gap(before: str, gaps: list[str], behind: str) -> tuple[str, str, str, int | None]:
-    """The same for a number between the calls, which opens the later or closes the earlier one."""
+def _numbered_gap(
+    before: str, gaps: list[str], behind: str, last: str
+) -> tuple[str, str, str, int | None]:
+    """The same for a number between the calls, which opens the later or closes the earlier one.
+
+    `last` stands behind the third call, as `behind` does behind the second one.
+    """
     for first, second in _aligned(gaps):
         number = int(first[0])
         if int(second[0]) != number + 1:
@@ -195,8 +201,8 @@ def _numbered_gap(before: str, gaps: list[str], behind: str) -> tuple[str, str, 
             kept = before[: len(before) - len(opening)]
             return kept + "{index}" + rest, marked, behind, number - 1
         closing = f"{start}{number + 2}"
-        if behind.startswith(closing):
-            return before, marked, start + "{index}" + behind[len(closing) :], number
+        if last.startswith(closing):
+            return before, marked, start + "{index}" + last[len(closing) :], number
     return before, gaps[0], behind, None
 
 

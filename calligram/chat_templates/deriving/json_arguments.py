@@ -21,8 +21,14 @@ def json_arguments(probe: Probe, notes: Notes) -> Arguments | None:
     """The notation `json` if it is that."""
     text = probe.text(_SIMPLE)
     place = find_json(text, _SIMPLE) if text is not None else None
-    if text is None or place is None:
-        if text is not None and json.dumps(json.dumps(_SIMPLE))[1:-1] in text:
+    if text is None:
+        return None
+    if place is None and str(_SIMPLE) in text:
+        notes.say("/args/notation", "the arguments of a call stand as one object")
+        notes.quirk("/args", "it is printed as Python does, JSON is enforced")
+        return Arguments(str(_SIMPLE), {"notation": "json"})
+    if place is None:
+        if json.dumps(json.dumps(_SIMPLE))[1:-1] in text:
             notes.miss(
                 "/args", "arguments stand as JSON text inside a JSON string, which no notation says"
             )

@@ -43,7 +43,7 @@ def find_json(text: str, value: Any, start: int = 0) -> tuple[int, int] | None:
         try:
             found, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
-            found = None
+            found, end = None, at
         if same(found, value):
             return at, end
         at = text.find("{", at + 1)

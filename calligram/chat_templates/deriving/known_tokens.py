@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from ...compiler.errors import VocabularyError
 from ...compiler.vocabulary.gguf_file import read_metadata
 from ..chat_template_error import ChatTemplateError
@@ -42,9 +44,9 @@ def known_tokens(path: str | Path) -> list[str] | None:
     except VocabularyError as error:
         raise ChatTemplateError(error.problems) from None
     texts, types = data.get(_TOKENS), data.get(_TYPES)
-    if not isinstance(texts, list) or not isinstance(types, list):
+    if not isinstance(texts, list) or not isinstance(types, np.ndarray):
         return None
-    pairs = zip(texts, types, strict=False)
+    pairs = zip(texts, types.tolist(), strict=False)
     return [bytes(t).decode("utf-8", "replace") for t, kind in pairs if kind in _SPECIAL]
 
 

@@ -33,12 +33,7 @@ def listed_arguments(probe: Probe, notes: Notes) -> Arguments | None:
         args = {"notation": "tree", **_param(around, said), "item": nested.item}
         notes.say("/args/item", "an array with one item shows one element")
     elif said.rest in _QUOTES and said.lead.endswith(said.rest) and around.separator.strip():
-        notes.quirk(
-            "/args/string",
-            f"every value stands in {said.rest}, numbers too, taken for a mistake of history",
-        )
-        said = Wording(around, said.lead[:-1], None, "", (said.rest, said.rest))
-        args = {"notation": "kwargs", **_param(around, said)}
+        return _all_quoted(around, said, notes)
     elif said.rest:
         notes.say(
             "/args/notation",
@@ -53,6 +48,21 @@ def listed_arguments(probe: Probe, notes: Notes) -> Arguments | None:
             args["separator"] = ", "
     notes.say("/args/param", "so one argument is written, whatever its value")
     return _finished(probe, around, said, args, notes)
+
+
+def _all_quoted(around: Members, said: Wording, notes: Notes) -> Arguments:
+    """Keywords whose template puts even numbers in quotes."""
+    quote = said.rest
+    notes.quirk(
+        "/args/string",
+        f"every value stands in {quote}, numbers too, taken for a mistake of history",
+    )
+    notes.miss("/args/literals", "how values that are no strings are written; taken as in Python")
+    bare = Wording(around, said.lead[:-1], None, "", (quote, quote))
+    args = {"notation": "kwargs", **_param(around, bare)}
+    args["string"] = {"open": quote, "close": quote, "escape": "python"}
+    args["literals"] = {"null": ["None"], "true": ["True"], "false": ["False"]}
+    return Arguments(around.opener + around.param(KEYS[0], VALUES[0]) + around.closer, args)
 
 
 def _param(around: Members, said: Wording) -> dict[str, Any]:
@@ -95,7 +105,9 @@ def _values(
     if is_sorted(probe):
         args["key_order"] = "sorted"
         notes.say("/args/key_order", "keys stand in alphabetical order, not as they were given")
-    args["string"], mistaken = string_form(probe, said, notes)
+    string, mistaken = string_form(probe, said, notes)
+    if string != {"escape": "none"}:
+        args["string"] = string
     spelled, omitted = literals(probe, said, notes, python=notation == "kwargs")
     if spelled:
         args["literals"] = spelled

@@ -22,7 +22,7 @@ def literals(text: str) -> list[str]:
 
 def tokens(
     texts: Iterable[str], args: dict[str, Any], known: Collection[str] | None, notes: Notes
-) -> list[str]:
+) -> list[str | dict[str, str]]:
     """The spec's `tokens`.
 
     Args:
@@ -30,14 +30,16 @@ def tokens(
         args: the spec's `args`.
         known: the special and added tokens of the model's vocabulary, if that is at hand.
     """
-    around = [part for text in texts for part in literals(text)]
+    quotes = _quotes(args)
+    around = [*(part for text in texts for part in literals(text)), *quotes]
     inner = [part for text in _inner(args) for part in literals(text)]
     if known is not None:
         found = [t for t in known if len(t) > 1 and any(t in part for part in around + inner)]
         found = _outermost(found, around + inner)
         if found:
             notes.say("/tokens", "special and added tokens of the vocabulary that the texts hold")
-        return found
+        # A string between tokens ends at the token, not at its text.
+        return [{"text": t, "match": "require"} if t in quotes else t for t in found]
     marks = [m[0] for part in around for m in MARKER.finditer(part)]
     # Tags around single arguments are rarely tokens.
     marks += [m[0] for part in inner for m in MARKER.finditer(part) if not _TAG.fullmatch(m[0])]
@@ -52,9 +54,13 @@ def _inner(args: dict[str, Any]) -> Iterator[str]:
     for key in ("open", "close", "separator", "param", "item"):
         if isinstance(args.get(key), str):
             yield args[key]
+
+
+def _quotes(args: dict[str, Any]) -> list[str]:
+    """What strings stand between."""
     string = args.get("string") or {}
-    for form in (string, *string.get("alternatives", ())):
-        yield from (form.get("open", ""), form.get("close", ""))
+    forms = (string, *string.get("alternatives", ()))
+    return [text for form in forms for text in (form.get("open"), form.get("close")) if text]
 
 
 def _outermost(found: list[str], parts: list[str]) -> list[str]:

@@ -10,7 +10,7 @@ from ..turn import Turn
 from .ending import words
 from .notes import Notes
 from .probe import KEYS, SAID, THOUGHT, VALUES, Probe, call
-from .texts import MARKER, common_prefix
+from .texts import MARKER, common_prefix, common_suffix
 
 _MOST: Final = 4
 _CLOSED: Final = re.compile(r"(<[^<>/\s]+>)\s*(</[^<>\s]+>)\s*\Z")
@@ -54,7 +54,7 @@ def reasoning(probe: Probe, notes: Notes) -> Block | None:
         return None
     opener = before.strip("\n")
     if opener.strip():
-        close = next((c for c in closers if words(c) == words(opener)), closers[0])
+        close = next((c for c in closers if _pairs(opener, c)), closers[0])
         notes.say("/reasoning/open", "what the template writes before reasoning")
     else:
         found = _opened(shown, closers, probe)
@@ -66,6 +66,12 @@ def reasoning(probe: Probe, notes: Notes) -> Block | None:
     after = _after(close, answer, beside, probe)
     notes.say("/reasoning/close", "what the template writes behind reasoning")
     return Block(opener, close, after)
+
+
+def _pairs(opener: str, close: str) -> bool:
+    """Whether both hold the same words, or end with the same ones between markers."""
+    end = MARKER.sub("", common_suffix(opener, close))
+    return words(opener) == words(close) or any(c.isalnum() for c in end)
 
 
 def _shared(following: str, beside: Turn | None) -> str:
