@@ -28,8 +28,10 @@ def as_yaml(
 
 
 def _head(notes: Notes, verified: tuple[Verified, ...]) -> Iterator[str]:
-    yield from _comment("Derived from a chat template: what it writes into history was read, not")
-    yield from _comment("what the model writes. Look it over before it is used.")
+    yield from _comment(
+        "Derived from a chat template: what it writes into history was read, not what the model "
+        "writes. Look it over before it is used."
+    )
     for unknown in notes.unknown:
         yield from _comment(f"Not found: {unknown.field[1:]}: {unknown.why}.")
     for row in verified:

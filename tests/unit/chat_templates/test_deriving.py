@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,38 +10,14 @@ from typing import Any
 import pytest
 
 from calligram import compile_tools
-from calligram.chat_templates import ChatTemplate, ChatTemplateError, Derived, derive_spec
+from calligram.chat_templates import ChatTemplate
 from calligram.chat_templates.checking import check_spec
-from calligram.chat_templates.deriving import dialect_id, known_tokens
+from calligram.chat_templates.deriving import Derived, derive_spec, dialect_id, known_tokens
 from calligram.compiler.spec_loader import load_spec_text
 from calligram.targets import parser
 from tests.gguf_writing import CONTROL, NORMAL, USER_DEFINED, write_gguf
 from tests.own_templates import NAMES, own_spec, own_template
-
-TURN = """{%- for m in messages -%}
-{{ '<|' + m.role + '|>' }}HEAD{{ m.content or '' }}
-{%- if m.tool_calls %}{% set calls = m.tool_calls %}CALLS{% endif -%}
-{{ '<|end|>' }}
-{%- endfor -%}
-{%- if add_generation_prompt %}{{ '<|assistant|>' }}{% endif -%}"""
-
-
-def template(calls: str, head: str = "", whole: str = TURN) -> ChatTemplate:
-    """A template whose assistant's calls are written by a piece of jinja."""
-    return ChatTemplate(whole.replace("CALLS", calls).replace("HEAD", head), place="own.jinja")
-
-
-def each(call: str, between: str = "") -> str:
-    """A piece of jinja that writes one call after the other, as `f` and its `args`."""
-    joint = "{{ '' if loop.first else '" + between + "' }}"
-    names = "{% set f = c.function %}{% set args = f.arguments %}"
-    return "{% for c in calls %}" + names + joint + call + "{% endfor %}"
-
-
-def members(one: str, between: str = "") -> str:
-    """A piece of jinja that writes one argument after the other, as `k` and `v`."""
-    joint = "{{ '' if loop.first else '" + between + "' }}"
-    return "{% for k, v in args.items() %}" + joint + one + "{% endfor %}"
+from tests.template_pieces import TURN, each, json_call, members, template
 
 
 def derived(chat: ChatTemplate, **options: Any) -> Derived:
@@ -84,13 +59,6 @@ def test_the_text_is_the_spec(name: str) -> None:
         assert lines[place - 1].startswith("# ")
 
 
-JSON_CALL = '{{ \'<c>{"name": "\' + f.name + \'", "args": \' }}{{ ARGS }}{{ "}</c>" }}'
-
-
-def json_call(args: str = "args | tojson") -> str:
-    return JSON_CALL.replace("ARGS", args)
-
-
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "json": (
         each(json_call(), "; "),
@@ -119,7 +87,9 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
         {"call": "<c>{name}({args})</c>", "args": {"notation": "json", "empty": ""}},
     ),
     "one array": (
-        "{{ '[RUN][' }}" + each(json_call().replace("<c>", "").replace("</c>", ""), ", ") + "{{ ']' }}",
+        "{{ '[RUN][' }}"
+        + each(json_call().replace("<c>", "").replace("</c>", ""), ", ")
+        + "{{ ']' }}",
         {
             "section": {"open": "[RUN][", "close": "]"},
             "calls": {"separator": ", "},
@@ -131,7 +101,8 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
         {"call": "<n{index} {name}>{args}", "call_id": {"kind": "counter", "base": 3}},
     ),
     "numbered behind the name": (
-        each("{{ '<c>fn.' + f.name + ':' + loop.index | string + '|' }}{{ args | tojson }}{{ '</c>' }}"),
+        each("{{ '<c>fn.' + f.name + ':' + loop.index | string + '|' }}"
+             "{{ args | tojson }}{{ '</c>' }}"),
         {"call": "<c>fn.{name}:{index}|{args}</c>", "call_id": {"kind": "counter", "base": 1}},
     ),
     "numbered behind the call": (
@@ -151,7 +122,8 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "tags": (
         each("{{ '<f ' + f.name + '>\\n' }}"
-             + members("{{ '<p ' + k + '>\\n' }}{{ v if v is string else v | tojson }}{{ '\\n</p>\\n' }}")
+             + members("{{ '<p ' + k + '>\\n' }}{{ v if v is string else v | tojson }}"
+                       "{{ '\\n</p>\\n' }}")
              + "{{ '</f>' }}", "\\n"),
         {
             "call": "<f {name}>\n{args}</f>",
@@ -184,7 +156,8 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
         {"args": {"notation": "tagged", "param": "<p {key}>{value}</p>\n", "empty": "-\n"}},
     ),
     "keywords as json": (
-        each("{{ f.name + '(' }}" + members("{{ k + '=' }}{{ v | tojson }}", ", ") + "{{ ')' }}", "\\n"),
+        each("{{ f.name + '(' }}" + members("{{ k + '=' }}{{ v | tojson }}", ", ")
+             + "{{ ')' }}", "\\n"),
         {
             "call": "{name}({args})",
             "args": {
@@ -272,8 +245,9 @@ def test_an_object_printed_as_python_does() -> None:
     chat = template(each("{{ '<c ' + f.name + '>' }}{{ args }}{{ '</c>' }}"))
     # Without the text form, which such a template prints as it is.
     refusing = replace(
-        chat, source="{%- if messages[-1].tool_calls and messages[-1].tool_calls[0].function.arguments"
-        " is string %}{{ raise_exception('no') }}{% endif -%}" + chat.source,
+        chat, source="{%- set m = messages[-1] %}{%- if m.tool_calls and"
+        " m.tool_calls[0].function.arguments is string %}{{ raise_exception(1) }}{% endif -%}"
+        + chat.source,
     )  # fmt: skip
     found = derived(refusing)
     assert found.data["args"] == {"notation": "json"}
@@ -446,44 +420,3 @@ def test_quotes_that_are_tokens() -> None:
 def test_names_of_files() -> None:
     assert dialect_id("Some Model-7B_v2.1") == "some-model-7b-v2-1"
     assert dialect_id("東京") == "derived"
-
-
-HOSTILE = {
-    "no calls": ("{{ messages[-1].content }}", "template-no-calls"),
-    "does not end": ("{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}",
-                     "template-limit"),
-    "no jinja": ("{% for %}", "template-syntax"),
-    "refuses all": ("{{ raise_exception('no') }}", "template-raised"),
-    "much text": (TURN.replace("CALLS", each(json_call()) + "{{ 'x' * 30000 }}").replace("HEAD", ""),
-                  "template-limit"),
-    "json in json": (TURN.replace("CALLS", each(json_call("args | tojson | tojson"))).replace("HEAD", ""),
-                     "template-underivable"),
-    "the value before its key": (
-        TURN.replace("CALLS", each(members("{{ v | string + '<-' + k }}") + "{{ f.name }}")).replace("HEAD", ""),
-        "template-underivable",
-    ),
-    "arguments that differ with their number": (
-        TURN.replace("CALLS", each("{{ f.name }}" + members("{{ k + ':' + args | length | string + v | string + ';' }}"))).replace("HEAD", ""),
-        "template-underivable",
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_templates_that_cannot_be_derived(name: str) -> None:
-    source, code = HOSTILE[name]
-    began = time.monotonic()
-    with pytest.raises(ChatTemplateError) as caught:
-        derive_spec(ChatTemplate(source, place="bad.jinja", seconds=1.0))
-    assert [p.code for p in caught.value.problems] == [code]
-    assert caught.value.problems[0].origin.file == "bad.jinja"
-    assert time.monotonic() - began < 60
-
-
-def test_slow_templates_end() -> None:
-    from calligram.chat_templates.deriving.probe import Probe
-
-    probe = Probe(template(each(json_call())), seconds=0)
-    with pytest.raises(ChatTemplateError) as caught:
-        probe.text({})
-    assert [p.code for p in caught.value.problems] == ["template-limit"]
