@@ -56,11 +56,13 @@ def ending(
         calls = calls.removesuffix(shared)
         content = content.removesuffix(shared)
         ends = [shared]
+        if content and not content.strip():
+            # White space behind plain text is a part of its end, not of what is said.
+            ends, content = [shared, content + shared], ""
     else:
         calls, first = _parted(calls, call_opener)
         content, second = _parted(content, content_opener)
         ends = [end for end in (first, second) if end]
-        calls = behind if not first else calls
     tokens = _tokens(ends)
     if any(END in end for end in ends):
         notes.miss(

@@ -103,7 +103,7 @@ def _opened(turn: Turn, closers: list[str], probe: Probe) -> tuple[str, str] | N
                 return bare[start:], close
     plain = probe.turn([call(0, {KEYS[0]: VALUES[0]})])
     opened = plain.opened if plain is not None else ""
-    opened = opened.strip("\n").removesuffix(closers[0].strip()).strip("\n")
+    opened = opened.lstrip("\n").removesuffix(closers[0].strip())
     if opened.strip():
         return opened, closers[0]
     bare = prompt.removesuffix(closers[0].strip()).rstrip()
