@@ -65,6 +65,7 @@ def test_compile_tools_takes_the_documented_options() -> None:
         "documents": None,
         "formats": "assert",
         "unknown_formats": "annotate",
+        "chat_template": None,
     }
 
 

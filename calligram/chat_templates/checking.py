@@ -25,7 +25,7 @@ from .conversations import CONVERSATIONS, Conversation, tools
 from .explain import BEFORE, END, Explainer, Explanation, Shown, show, with_end
 from .pieces import Literal, Match, Miss
 from .seen import Unseen, unseen
-from .turn import reasoning_forms
+from .turn import reasoning_forms, what_follows
 
 CONTEXT: Final = 24
 """Characters shown on either side of a difference."""
@@ -143,14 +143,14 @@ def check_spec(loaded: LoadedSpec, template: ChatTemplate) -> SpecCheck:
     """
     checker = _Checker(loaded.spec, with_end(template))
     checked = tuple(checker.check(c) for c in CONVERSATIONS)
-    fields = [piece for c in checker.explained for piece in _fields(c)]
+    fields = [piece for c in checker.explained for piece in _fields(c)] + checker.ends()
     shapes = {c.shape for c in checker.explained if isinstance(c.found, Match) and _calls(c)}
     return SpecCheck(
         loaded.spec.id,
         template.place or template.name,
         checked,
         (*loaded.warnings, *lint(loaded)),
-        tuple(unseen(loaded.spec, fields, shapes, template.source)),
+        tuple(unseen(loaded.spec, fields, shapes, {c.known for c in checker.explained})),
     )
 
 
@@ -217,6 +217,19 @@ class _Checker:
             back.read,
         )
 
+    def ends(self) -> list[Literal]:
+        """The turn ends that stand only before the next message."""
+        found: list[Literal] = []
+        for conversation in (c for c in CONVERSATIONS if c.name in (SIMPLEST, "content alone")):
+            try:
+                text = what_follows(self.template, conversation.calls, tools(), self.forms)
+            except ChatTemplateError:
+                continue
+            for n, token in enumerate(self.spec.turn_end.tokens):
+                if text.lstrip().startswith(token):
+                    found.append(Literal(f"/turn_end/tokens/{n}", token))
+        return found
+
     def _meaningless(self, conversation: Conversation) -> str | None:
         """Why the dialect has no such turn, if it has none."""
         spec, calls = self.spec, conversation.calls
@@ -250,6 +263,11 @@ class _Checker:
         text = explanation.text if opened else explanation.text[explanation.offset :]
         if isinstance(explanation.found, Match) and BEFORE in explanation.found.notes:
             text = text.lstrip()
+        if block is not None and isinstance(explanation.found, Match):
+            fields = {piece.field for piece in explanation.found.fields}
+            if "/reasoning/close" in fields and "/reasoning/open" not in fields:
+                # History leaves out the opening, which the prompt has.
+                text = block.open + text
         text = self._without_end(text.replace(END, ""))
         if self._compiled is None:
             grammar = compile_tools(tools(), self.spec, tool_choice="auto", key_order="any")

@@ -146,9 +146,9 @@ def _found(words: _Words) -> Iterator[tuple[_Rank, NameMatch]]:
         others = {d for d, _, o, a, _ in every if o == own and a == at}
         # Another family behind it is what it was made from, or distilled into.
         behind = {n for o, a in exact if a is not None and a[0] > at[-1] for n in a}
-        left = [
-            w for n, w in enumerate(words) if n not in at and n not in behind and not _is_neutral(w)
-        ]
+        # Owners like to put the family's name in front once more.
+        idle = {*at, *behind, *(n for n, w in enumerate(words) if w in own or _is_neutral(w))}
+        left = [w for n, w in enumerate(words) if n not in idle]
         if len(others) > 1:
             reason = f"several dialects list this family: {', '.join(sorted(others))}"
         elif left:

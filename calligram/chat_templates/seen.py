@@ -18,14 +18,14 @@ class Unseen:
 
 
 def unseen(
-    spec: DialectSpec, seen: Sequence[Literal], shapes: Collection[str], source: str
+    spec: DialectSpec, seen: Sequence[Literal], shapes: Collection[str], known: Collection[str]
 ) -> Iterator[Unseen]:
     """The literals that no render has shown.
 
     Args:
         seen: the pieces that matched.
         shapes: the pointers of the shapes that calls were written in, "" for the spec's own.
-        source: the template's own text; what stands in it counts as seen.
+        known: what was known to differ.
     """
     if "" not in shapes:
         yield Unseen("/call", spec.call)
@@ -34,12 +34,11 @@ def unseen(
             yield Unseen(f"/accept/{n}", shape.call or "")
     fields = {piece.field for piece in seen if piece.text}
     for pointer, text in _literals(spec):
-        if pointer not in fields and text.strip() not in ("", *_parts(source, text)):
+        if text and pointer not in fields:
             yield Unseen(pointer, text)
-
-
-def _parts(source: str, text: str) -> Sequence[str]:
-    return (text.strip(),) if text.strip() in source else ()
+    for name in ("null", "true", "false"):
+        if any(f"{name} as " in how for how in known):
+            yield Unseen(f"/args/literals/{name}/0", getattr(spec.args.literals, name)[0])
 
 
 def _literals(spec: DialectSpec) -> Iterator[tuple[str, str]]:

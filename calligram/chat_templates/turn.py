@@ -99,6 +99,29 @@ def assistant_turn(
     return Turn(text[len(end) :], prompt, "" if end else rest)
 
 
+def what_follows(
+    template: ChatTemplate, calls: Sequence[Call], tools: Sequence[Tool] | None, forms: Forms
+) -> str:
+    """What the template writes behind a turn when a tool's result, or the user, comes next.
+
+    Some templates end a turn only so. "" if it cannot be told.
+
+    Raises:
+        ChatTemplateError: the template does not render the longer conversation.
+    """
+    content = None if calls else USER
+    turn = forms.assistant(calls, content, None)
+    following = [
+        {"role": "tool", "tool_call_id": sent["id"], "name": call["name"], "content": USER}
+        for call, sent in zip(calls, turn.get("tool_calls", ()), strict=True)
+    ]
+    messages = [forms.user(), turn]
+    context = forms.context(tools or [_PROBE_TOOL])
+    alone = template.render(messages, **context)
+    whole = template.render([*messages, *(following or [forms.user()])], **context)
+    return whole[len(alone) :] if whole.startswith(alone) else ""
+
+
 def _continues(rest: str, marker: re.Match[str], text: str) -> bool:
     return text.startswith(rest[marker.start() :])
 

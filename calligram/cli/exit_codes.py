@@ -25,8 +25,9 @@ class ExitCode(IntEnum):
 MEANING = {
     ExitCode.OK: "Done; the text was accepted, nothing was found.",
     ExitCode.REFUSED: "`check` refused the text, `parse` met problems or a cut-off text, "
-    "`dialects lint` found errors, `dead-ends` found some or could not tell, `build --check` found "
-    "outputs that are stale.",
+    "`dialects lint` found errors, `dialects check` found differences, `dialects detect` or `find` "
+    "found no dialect that is sure, `dead-ends` found some or could not tell, `build --check` "
+    "found outputs that are stale.",
     ExitCode.INPUT: "Wrong usage, or input that cannot be read: no such file, not UTF-8, not JSON, "
     "a broken spec, broken tool definitions, a vocabulary's file that is none, a broken manifest, "
     "a chat template that does not render.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -18,6 +18,9 @@ from .exit_codes import ExitCode
 from .files import write_out, write_text
 from .options import Json
 from .problems import visible
+
+START: Final = 1
+"""Characters by which differences are told apart; --json has each of them."""
 
 Template = Annotated[
     str,
@@ -69,7 +72,7 @@ def _report(found: SpecCheck) -> list[str]:
     groups: dict[str, list[str]] = {}
     alike: dict[object, list[Difference]] = {}
     for difference in found.differences:
-        alike.setdefault((difference.message, difference.expected), []).append(difference)
+        alike.setdefault(_kind(difference), []).append(difference)
     for first, *others in alike.values():
         lines += _shown(first)
         if others:
@@ -85,10 +88,17 @@ def _report(found: SpecCheck) -> list[str]:
     return lines
 
 
+def _kind(difference: Difference) -> object:
+    """What differences have in common that are one mistake: how the two texts begin to differ."""
+    expected = [(e.field, e.text[:START]) for e in difference.expected]
+    words = difference.message.partition(":")[0]
+    return words, difference.found[:START], tuple(expected)
+
+
 def _verdict(checked: Checked) -> str:
     words = {"same": "the same", "known": "known history", "different": "DIFFERENT"}
     verdict = words.get(checked.status, checked.status)
-    notes = [n for n in checked.notes if not n.startswith("the grammar refuses")]
+    notes = [n for n in checked.notes if not n.startswith(("the grammar refuses", "the parser"))]
     return visible(f"{verdict} ({'; '.join(notes)})" if notes else verdict)
 
 
@@ -132,6 +142,8 @@ def detection_lines(found: Detection) -> list[str]:
     """The dialect, the evidence and the runners-up, for a person."""
     lines = [f"{found.dialect}: {found.reason}"]
     lines += [f"  {sentence}" for sentence in found.evidence]
+    if found.best is not None and found.best.failed:
+        lines.append(f"  not explained: {', '.join(found.best.failed)}")
     for other in found.runners_up:
         lines.append(f"  next: {other.dialect}, {_short_of(other)}")
     return [visible(line) for line in lines]

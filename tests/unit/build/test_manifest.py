@@ -128,7 +128,8 @@ def test_what_is_not_toml_is_refused_with_its_line(
 
 
 def test_every_option_of_a_compile_is_a_key() -> None:
-    options = set(parameters(compile_tools))
+    # A build names its dialect, so that a template that changes does not change it unseen.
+    options = set(parameters(compile_tools)) - {"chat_template"}
     assert options <= set(GrammarSettings.model_fields)
     assert set(BoundsSettings.model_fields) == {f.name for f in dataclasses.fields(Bounds)}
     budget = {f.name for f in dataclasses.fields(mask.SaveBudget)}
