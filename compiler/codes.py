@@ -215,6 +215,7 @@ TEMPLATES: Final[Codes] = {
     "template-no-calls": "The template does not show the assistant's calls.",
     "template-raised": "The template itself refuses the conversation.",
     "template-syntax": "The chat template is not jinja2.",
+    "template-underivable": "No notation of the spec format is found in what the template writes.",
     "template-unreadable": "A chat template's file cannot be opened or read.",
 }
 

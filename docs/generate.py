@@ -99,6 +99,7 @@ COMMANDS = [
     ("dialects", "show"),
     ("dialects", "lint"),
     ("dialects", "check"),
+    ("dialects", "derive"),
     ("dialects", "detect"),
     ("dialects", "find"),
     ("bench",),

@@ -1,7 +1,8 @@
 """Chat templates: what a model's own history looks like, rendered, compared and recognised.
 
 :class:`ChatTemplate` loads and renders one; :func:`assistant_turn` gives the text of the turn that
-it makes of calls. Nothing of this is needed to compile a grammar.
+it makes of calls. :mod:`.deriving` makes specs of them. Nothing of this is needed to compile a
+grammar.
 """
 
 from .chat_template import ChatTemplate

@@ -1,20 +1,20 @@
 """`calligram dialects`: list the shipped specs, show one resolved, lint files; see also
-:mod:`.templates_commands`."""
+:mod:`.templates_commands` and
+:mod:`.derive_command`."""
 
 from __future__ import annotations
 
 import json
-import math
-import re
 from typing import Annotated
 
 import typer
-import yaml
 
 from ..compiler.errors import SpecError
 from ..compiler.lint import lint as lint_spec
 from ..compiler.origin import Problem
 from ..compiler.spec_loader import find_spec, load_shipped, shipped_ids
+from ..spec_yaml import to_yaml
+from .derive_command import derive
 from .exit_codes import ExitCode
 from .files import write_out
 from .options import Json
@@ -22,11 +22,12 @@ from .problems import print_problems
 from .templates_commands import check, detect, find
 
 dialects_app = typer.Typer(
-    help="The dialect specs: list, show, lint, compare with chat templates, find a model's.",
+    help="The dialect specs: list, show, lint, compare with templates, derive, find a model's.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 dialects_app.command("check")(check)
+dialects_app.command("derive")(derive)
 dialects_app.command("detect")(detect)
 dialects_app.command("find")(find)
 
@@ -54,26 +55,7 @@ def show_dialect(
     if as_json:
         write_out(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
     else:
-        write_out(as_yaml(data))
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes strings as the spec format advises: quoted unless they are plain words."""
-
-
-def _string(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-    plain = re.fullmatch(r"[\w./+-]+( [\w./+,;()-]+)*", value, re.ASCII) is not None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=None if plain else '"')
-
-
-_Dumper.add_representer(str, _string)
-
-
-def as_yaml(data: object) -> str:
-    """YAML text in which line breaks, markers and braces stand in double quotes."""
-    # No width: a folded line would put a backslash at its end.
-    text = yaml.dump(data, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=math.inf)
-    return str(text)
+        write_out(to_yaml(data))
 
 
 @dialects_app.command("lint")
