@@ -144,6 +144,9 @@ class Leaps:
         budget[0] -= 1
         if budget[0] < 0 or not all(self._is_before(cell, after) for cell in cells):
             return None
+        # What is remembered depends on the byte: that is for single steps.
+        if any(self._core.is_pending(cell) for cell in cells):
+            return None
         expansions = [self._core.expand(cell) for cell in cells]
         options = []
         for span, targets in _grouped(arc for e in expansions for arc in e.arcs).items():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...compiler.origin import Origin, Problem
@@ -100,6 +102,27 @@ def finish(
         incomplete=incomplete,
         recoveries=recoveries,
     )
+
+
+def as_given(result: ParseResult, replaced: list[int]) -> ParseResult:
+    """The result with places as in the text that was given, where each byte that is no UTF-8 is one
+    byte and not the three of its replacement."""
+
+    def moved(span: Span) -> Span:
+        start, end = (at - 2 * bisect_left(replaced, at) for at in span)
+        return start, end
+
+    problems = []
+    for problem in result.problems:
+        span = problem.origin.span
+        if span is not None and problem.code != "not-utf-8":
+            problem = replace(problem, origin=replace(problem.origin, span=moved(span)))
+        problems.append(problem)
+    recoveries = []
+    for recovery in result.recoveries:
+        start, end = moved((recovery.start, recovery.end))
+        recoveries.append(replace(recovery, start=start, end=end))
+    return replace(result, problems=tuple(problems), recoveries=tuple(recoveries))
 
 
 def _cut_off(builder: Builder, end: int) -> Incomplete:

@@ -102,8 +102,11 @@ class Run:
                     for m in step.moves
                 ]
                 if len(histories) > 1 and automaton.decides(config, byte):
-                    kept = self._alike(histories)
-                    self._histories = [histories[index] for index in kept]
+                    # Shared first, so that what is left does not depend on how the text is cut.
+                    self._histories = histories
+                    self._share()
+                    kept = self._alike(self._histories, base + at)
+                    self._histories = [self._histories[index] for index in kept]
                     self._share()
                     histories = self._histories
                     step = Step(automaton.only(step.target, kept), step.moves)
@@ -124,19 +127,25 @@ class Run:
         """What came since was read by the caller, quietly, and led here."""
         self._config, self.position = config, len(self._text)
 
-    def _alike(self, histories: list[History]) -> tuple[int, ...]:
-        """The readings of which the same has happened before the call as in the first. What is in
-        the call may differ: where arguments end is not known yet."""
+    def _alike(self, histories: list[History], at: int) -> tuple[int, ...]:
+        """The readings in which the same has happened before their call as in the first.
+
+        Only those that are in a call already, and the first of them is: a block that begins at
+        `at` may be read in several ways yet. So may what is in a call: where its arguments end is
+        not known.
+        """
         slots = self._automaton.core.slots
         keys: list[list[tuple[int, int]]] = []
         for history in histories:
             events = _flat(history)
-            opened = [i for i, (e, _) in enumerate(events) if e > 0 and slots[e - 1].kind == "call"]
+            opened = [
+                index
+                for index, (event, position) in enumerate(events)
+                if event > 0 and position < at and slots[event - 1].kind == "call"
+            ]
             keys.append(events[: opened[-1] + 1] if opened else [])
-        if not keys[0]:
-            # A block was committed to, in which any of them may be the right one.
-            return tuple(range(len(keys)))
-        return tuple(index for index, key in enumerate(keys) if key == keys[0])
+        first = keys[0]
+        return tuple(i for i, key in enumerate(keys) if not first or not key or key == first)
 
     def _commit(self, history: History) -> None:
         """Hand a history's events to the builder, oldest first."""

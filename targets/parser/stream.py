@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...compiler.origin import Origin, Problem
 from ...compiler.owners import back_to
-from .finish import finish
+from .finish import as_given, finish
 from .holding import Holding
 from .result import Delta, ParseResult
 from .telling import Telling, json_inside
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .reader import Reader
 
 _NO_CHARACTER = re.compile("[\ud800-\udfff]")
+_REPLACEMENT = "\ufffd".encode()
 _RAW, _ESCAPED, _ARGUMENTS = "raw", "escaped", "arguments"
 
 
@@ -43,7 +44,8 @@ class TextStream:
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
         # Does what was read end inside a character?
         self._inside = False
-        self._invalid: int | None = None
+        # Where bytes that are no UTF-8 were replaced, each by the three of U+FFFD.
+        self._replaced: list[int] = []
         self._result: ParseResult | None = None
 
     def feed(self, data: bytes | str) -> list[Delta]:
@@ -132,10 +134,13 @@ class TextStream:
         """Read decoded text, in which a byte that is no UTF-8 is a lone surrogate (PEP 383)."""
         try:
             data = text.encode("utf-8")
-        except UnicodeEncodeError as error:
-            if self._invalid is None:
-                self._invalid = len(self._text) + len(text[: error.start].encode("utf-8"))
-            data = _NO_CHARACTER.sub("\ufffd", text).encode("utf-8")
+        except UnicodeEncodeError:
+            parts = [part.encode("utf-8") for part in _NO_CHARACTER.split(text)]
+            at = len(self._text)
+            for part in parts[:-1]:
+                self._replaced.append(at + len(part))
+                at += len(part) + len(_REPLACEMENT)
+            data = _REPLACEMENT.join(parts)
         self._run.feed(data)
 
     def close(self) -> ParseResult:
@@ -143,11 +148,11 @@ class TextStream:
         if self._result is None:
             self._catch_up()
             problems = []
-            if self._invalid is not None:
-                origin = Origin(span=(self._invalid, self._invalid + 1))
-                message = f"byte {self._invalid} is no UTF-8"
-                problems.append(Problem("not-utf-8", message, origin))
-            self._result = finish(
+            if self._replaced:
+                first = self._replaced[0]
+                origin = Origin(span=(first, first + 1))
+                problems.append(Problem("not-utf-8", f"byte {first} is no UTF-8", origin))
+            result = finish(
                 self._reader,
                 self._text,
                 self._run,
@@ -157,6 +162,7 @@ class TextStream:
                 attempts=self._attempts if self._lenient else None,
                 telling=self._telling,
             )
+            self._result = as_given(result, self._replaced) if self._replaced else result
         return self._result
 
     @property

@@ -326,11 +326,11 @@ def test_a_bound_emitted_one_too_low_is_noticed(
 def test_a_parser_that_finds_fault_with_null_is_noticed(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def judge(grammar: CompiledGrammar, calls: Any) -> list[Problem]:
+    def judge(grammar: CompiledGrammar, calls: Any, locate: Any) -> list[Problem]:
         faulty = any(None in call["arguments"].values() for call in calls)
         return [Problem("invalid-arguments", "no null here")] if faulty else []
 
-    monkeypatch.setattr("calligram.targets.parser.reader.judge", judge)
+    monkeypatch.setattr("calligram.targets.parser.finish.judge", judge)
     # Where nothing is relaxed the judge is not asked about accepted texts.
     monkeypatch.setattr(CompiledGrammar, "is_relaxed", True)
     assert break_and_look(engine, [BOOK])

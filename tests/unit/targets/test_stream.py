@@ -199,6 +199,16 @@ def test_problems_say_where_the_value_stands(
     assert problem.to_json()["span"] == [start, end]
 
 
+def test_places_are_those_of_the_text_that_was_given() -> None:
+    text = b"\xff\xfe " + CALL.replace('"a"', "7").encode() + b"\xff"
+    problem = next(p for p in HERMES.parse(text).problems if p.code == "invalid-arguments")
+    assert problem.origin.span is not None
+    assert text[slice(*problem.origin.span)] == b"7"
+    lenient = b"\xff <tool_call> write (path: 'a') </tool_call>"
+    recovery = HERMES.parse(lenient, lenient=True).recoveries[0]
+    assert lenient[recovery.start : recovery.end] == b"'a'"
+
+
 def test_a_missing_key_is_missed_in_its_object() -> None:
     tools = [{"name": "f", "parameters": {"properties": {"a": {}}, "required": ["a"]}}]
     grammar = calligram.compile_tools(tools, "hermes-json")
