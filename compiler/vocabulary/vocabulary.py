@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import gc
 import os
 import threading
 from collections.abc import Iterable, Sequence
@@ -94,6 +95,8 @@ class Vocabulary:
         self._begin()
         self.trie.index(self.words)
         self.trie.levels.below  # noqa: B018
+        # Large new tuples are looked through by the next young collection, once: not in a request.
+        gc.collect(0)
 
     def _begin(self) -> None:
         self.forest = Forest(self.trie)
