@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import gc
+import hashlib
 import os
 import threading
 from collections.abc import Iterable, Sequence
