@@ -210,7 +210,20 @@ class Fronts:
 
     def firsts(self, cell: int) -> ByteSet:
         """The bytes that the continuation can begin with."""
-        return (self.known.get(cell) or self.front(cell))[4]
+        known = self.known.get(cell)
+        if known is None:
+            head, tail = self.core.parts(cell) if cell != END else ((), END)
+            if head and head[0] == REPEAT and not self._may_be_empty(head[1]):
+                # Without opening one repetition after the other: there may be thousands.
+                _, index, need, left = head
+                found = 0 if left == 0 else self._item_firsts(index)
+                return found if need > 0 else found | self.firsts(self.core.settled(tail))
+            known = self.front(cell)
+        return known[4]
+
+    def _may_be_empty(self, index: int) -> bool:
+        """May what is repeated be no text at all?"""
+        return self.front(self.core.continuation(self.core.exprs[index]))[3]
 
     def _item_firsts(self, index: int) -> ByteSet:
         found = self._around.get(index)
