@@ -160,7 +160,7 @@ class CallRenderer:
             return write_string(name, style, "", self.layout, origin)
         endings = self.shape.after_name()
         if not all(raw_fits(name, e, self.layout.avoid) for e in endings) or any(
-            stop in name for stop in self.shape.name_stops()
+            stop in name for stop in self.shape.name_stops(self.spec)
         ):
             raise not_carryable(f"the name {name!r} would be ended early", origin)
         return name

@@ -16,7 +16,6 @@ from typing import Any, Final, Literal
 
 from ..compiler.errors import VocabularyError
 from ..compiler.origin import Origin
-from ..compiler.vocabulary.gguf_file import read_metadata
 from .chat_template_error import ChatTemplateError
 
 DEFAULT: Final = "default"
@@ -169,6 +168,8 @@ def _named(given: Any, place: str) -> dict[str, str]:
 
 
 def _gguf(path: Path) -> Source:
+    from ..compiler.vocabulary.gguf_file import read_metadata  # numpy, for GGUF files alone
+
     wanted = {_TOKENS, "general.name", "general.basename", *_ID}
     try:
         found = read_metadata(path, lambda key: key in wanted or key.startswith(_KEY))

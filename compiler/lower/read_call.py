@@ -140,7 +140,7 @@ class ReadCalls:
             return self.values.json_string()
         if shape.known_by_name():
             return choice(*(Literal(n) for n in self.names)) if self.names else ANY_CHAR
-        stops = tuple(dict.fromkeys((*shape.name_stops(), *self.values.avoid)))
+        stops = tuple(dict.fromkeys((*shape.name_stops(self.spec), *self.values.avoid)))
         language = Language.avoiding(stops) - Language.words([""])
         if self.values.exact:
             # No tool's name has white space at its ends; where it is read, it is layout.

@@ -66,15 +66,17 @@ class Shape:
         at = next(i for i, p in enumerate(self.call) if isinstance(p, Hole) and p.name == "name")
         return tuple(dict.fromkeys(t for t in self._following(at) if t))
 
-    def name_stops(self) -> tuple[str, ...]:
-        """What no name written raw can hold: all the visible literals behind it."""
+    def name_stops(self, spec: DialectSpec) -> tuple[str, ...]:
+        """What no name written raw can hold: all the visible literals behind it, and the dialect's
+        tokens, which other shapes of its calls may have there."""
         at = next(i for i, p in enumerate(self.call) if isinstance(p, Hole) and p.name == "name")
         later = (p.strip() for p in self.call[at + 1 :] if isinstance(p, str))
         own = [e.lstrip() or e for e in self.after_name()]
         if any(e.isspace() for e in self.after_name()):
             # Only white space ends the name, and a call begins with what is visible behind it.
             own += [e.lstrip()[:1] for e in (*self.after_name(), literal_after(self.call, "args"))]
-        return tuple(dict.fromkeys(t for t in (*own, *later) if t))
+        tokens = (t.text for t in spec.tokens if not t.text.isalnum() and t.text.strip())
+        return tuple(dict.fromkeys(t for t in (*own, *later, *tokens) if t))
 
     def after_id(self) -> str:
         """The literal behind `{id}`, which no id can hold."""

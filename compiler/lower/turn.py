@@ -366,7 +366,7 @@ class TurnLowering:
             )
         endings = shape.after_name()
         fits = all(raw_fits(call.name, e, self.avoid) for e in endings)
-        fits = fits and not any(stop in call.name for stop in shape.name_stops())
+        fits = fits and not any(stop in call.name for stop in shape.name_stops(self.spec))
         if not fits or call.name != call.name.strip(WHITESPACE) or not call.name.isprintable():
             raise not_carryable(
                 f"the name {call.name!r} cannot be written in dialect '{self.spec.id}': it would "

@@ -13,7 +13,7 @@ import pytest
 
 import calligram
 from calligram.targets import gbnf, mask, parser
-from tests.laws.tools import CHOOSE, TOOLS
+from tests.laws.tools import CHOOSE, CHOOSE_DECLARED, TOOLS, named_by_keys
 from tests.unit.json_schema import wide_schemas
 from tests.unit.json_schema.oracle import URIS
 
@@ -97,8 +97,10 @@ def test_of_a_schema(name: str) -> None:
 @pytest.mark.parametrize("dialect", calligram.dialects())
 @pytest.mark.parametrize("tool_choice", ["required", "auto"])
 def test_of_tools(dialect: str, tool_choice: str) -> None:
+    choose = CHOOSE_DECLARED if named_by_keys(dialect) else CHOOSE
+
     def make() -> calligram.CompiledGrammar:
-        return calligram.compile_tools([*TOOLS, CHOOSE], dialect, tool_choice=tool_choice)
+        return calligram.compile_tools([*TOOLS, choose], dialect, tool_choice=tool_choice)
 
     for gone in dropped(make):
         assert gone() is None

@@ -172,6 +172,7 @@ def test_a_class_of_keys_that_do_not_fit_is_no_way() -> None:
             "properties": {"x": {"type": "null"}},
             "patternProperties": {"^abc": {"type": "integer"}},
             "additionalProperties": {"type": "null"},
+            "propertyNames": {"maxLength": 2},
         },
         bounds=calligram.Bounds(string=2),
     )
