@@ -182,10 +182,13 @@ def _tell_held(
     pieces: list[tuple[int, int, Any]] = [
         (max(start, held), end, None) for start, end in content if end > held
     ]
+    pieces += [
+        (max(start, held), end, "reasoning") for start, end in builder.reasoning if end > held
+    ]
     pieces += [(start, start, call) for start, call, _ in merged if start >= held]
     for start, end, call in sorted(pieces, key=lambda piece: piece[:2]):
-        if call is None:
-            plain(telling, "content", start, end)
+        if call is None or call == "reasoning":
+            plain(telling, call or "content", start, end)
         else:
             arguments = json.dumps(call["arguments"], ensure_ascii=False)
             telling.whole(call["name"], call["id"], arguments)

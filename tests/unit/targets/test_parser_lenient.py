@@ -268,7 +268,7 @@ def test_what_should_stand_around_whole_calls_is_missed() -> None:
         ('{"name": "weather", "args": {"city": \'Oslo\'}}', [OSLO]),
         ('{"name": "weather", "arguments": {"city": "Oslo"}}', [OSLO]),
         ('{"city": "Oslo"}', [OSLO]),
-        ('{"name": "stop", "args": {}}', []),
+        ("{'name': 'stop', 'args': {}}", []),
         ('{"name": "weather"}', []),
         ('{"name": "weather", "args": "Oslo"}', []),
     ],
