@@ -53,9 +53,7 @@ def finish(
         spans = [*content, *([] if open_call is None else [(open_call.start, len(text))])]
         found, content = recover(reader.marks, reader.tools, text, spans, starts)
         if open_call is None:
-            # Calls that are whole, and what should stand around them.
-            if incomplete is not None and not builder.reasoning and builder.calls and not cut:
-                incomplete = None
+            pass
         elif found and found[-1].start >= open_call.start:
             incomplete = None
             if isinstance(telling, Holding):
@@ -63,6 +61,8 @@ def finish(
         else:
             content = [(a, min(b, open_call.start)) for a, b in content if a < open_call.start]
         problems = [p for p in problems if not _inside(p, found)]
+        if incomplete is None:
+            incomplete = next((_cut_short(f, builder) for f in found if f.cut), None)
     merged = _merged(builder, found)
     calls = [call for _, call, _ in merged]
     recoveries = tuple(r.numbered(i) for i, (_, _, f) in enumerate(merged) for r in _of(f))
@@ -140,6 +140,16 @@ def _cut_off(builder: Builder, end: int) -> Incomplete:
     )
 
 
+def _cut_short(found: Found, builder: Builder) -> Incomplete:
+    """What is known of a recovered call whose arguments may have been cut off."""
+    span = None if found.place is None else found.place.span
+    arguments = "" if span is None else builder.slice(*span)
+    name = found.call["name"]
+    return Incomplete(
+        name, arguments, f"the call of '{name}' is incomplete: nothing ends its arguments"
+    )
+
+
 Merged = list[tuple[int, dict[str, Any], "Place | Found | None"]]
 """Where each call begins, the call, and what is known of where its values stand."""
 
@@ -172,10 +182,13 @@ def _tell_held(
     pieces: list[tuple[int, int, Any]] = [
         (max(start, held), end, None) for start, end in content if end > held
     ]
+    pieces += [
+        (max(start, held), end, "reasoning") for start, end in builder.reasoning if end > held
+    ]
     pieces += [(start, start, call) for start, call, _ in merged if start >= held]
     for start, end, call in sorted(pieces, key=lambda piece: piece[:2]):
-        if call is None:
-            plain(telling, "content", start, end)
+        if call is None or call == "reasoning":
+            plain(telling, call or "content", start, end)
         else:
             arguments = json.dumps(call["arguments"], ensure_ascii=False)
             telling.whole(call["name"], call["id"], arguments)

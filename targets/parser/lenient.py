@@ -1,7 +1,8 @@
 """Calls in shapes that nobody taught the model, behind a marker that no prose holds.
 
 Only tools that are offered are called, and no value is made up: what does not end, or whose type
-neither its spelling nor the schema tells, is no call but content.
+neither its spelling nor the schema tells, is no call but content. The end of the turn ends no
+value and no arguments: it cuts them off.
 """
 
 from __future__ import annotations
@@ -37,13 +38,18 @@ _WORK: Final = 8
 
 @dataclass(slots=True)
 class Found:
-    """A recovered call: where, and what was overlooked."""
+    """A recovered call: where, and what was overlooked.
+
+    Attributes:
+        cut: may the call have had more arguments, which were cut off?
+    """
 
     start: int
     end: int
     call: dict[str, Any]
     place: Place | None
     recoveries: list[Note]
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +181,11 @@ class _Attempt:
         return True
 
     def _ends(self, at: int) -> bool:
-        """Does what ends a call stand here?"""
-        return any(self.loose.text.startswith(c, at) for c in self.marks.closers)
+        """Does what ends a call stand here? The end of the turn does not count."""
+        return self._any(self.marks.tails, at)
+
+    def _any(self, texts: tuple[bytes, ...], at: int) -> bool:
+        return any(self.loose.text.startswith(t, at, self.loose.end) for t in texts)
 
     def _close(self) -> bool:
         """Read what ends the call, or say that it is missing; -> whether it was there."""
@@ -194,18 +203,18 @@ class _Attempt:
             loose.at = at
         loose.match(_FENCE)
         loose.space()
-        closed = False
+        behind = loose.at
         while self._skip(self.marks.closers):
-            closed = True
             after = loose.at
             loose.space()
-            if not self._ends(loose.at):
+            if not self._any(self.marks.closers, loose.at):
                 loose.at = after
                 break
+        closed = loose.at > behind
+        if self.marks.closes and not self._ends(behind):
+            noted.append(("missing-closer", "what ends the call is missing", before, before))
         if not closed:
             loose.at = before
-            if self.marks.closes:
-                noted.append(("missing-closer", "what ends the call is missing", before, before))
         last.end = loose.at
         last.recoveries += [Note(*n) for n in noted]
         if not any(f.recoveries for f in self.found):
@@ -217,7 +226,7 @@ class _Attempt:
         at = self.loose.at
         self.loose.space()
         here, self.loose.at = self.loose.at, at
-        return self._ends(here)
+        return self._any(self.marks.closers, here)
 
     # Calls ------------------------------------------------------------------------------------
 
@@ -255,6 +264,9 @@ class _Attempt:
         key = next((k for k in _ARGUMENTS if k in entry), None)
         if name not in self.tools:
             raise NoValue
+        if key is None and any(code == "missing-bracket" for code, *_ in self.loose.noted):
+            # They may have been in what is missing.
+            raise NoValue
         arguments: Any = {} if key is None else entry[key]
         inner = None if key is None else place.inner[key]
         if isinstance(arguments, str) and inner is not None:
@@ -277,19 +289,45 @@ class _Attempt:
         index = loose.match(_INDEX)
         self._header()
         char = loose.space()
+        cut = False
         arguments: Any
         place: Place | None
         if char == 0x28 and self._quoted_object():
             arguments, place = self._in_parentheses(tool)
         elif char in (0x28, 0x7B):
             arguments, place = loose.container(char, lambda k, t: self._typed(tool, k, t), 0)
+            arguments, place = self._unwrapped(tool, arguments, place)
         else:
             arguments, place = self._tagged(tool)
+            cut = not self._goes_on()
         usual = {"kwargs": char == 0x28, "tagged": char not in (0x28, 0x7B)}
         if self.marks.named or not usual.get(self.marks.notation, char == 0x7B):
             loose.note("other-shape", _OTHER, start)
         identity = None if index is None else index[1].decode()
-        self._add(start, {"name": tool.name, "arguments": arguments, "id": identity}, place)
+        self._add(
+            start, {"name": tool.name, "arguments": arguments, "id": identity}, place, cut=cut
+        )
+
+    def _unwrapped(self, tool: Call, members: dict[str, Any], place: Place) -> tuple[Any, Place]:
+        """The arguments, where the dialect has them in an object that says the name once more."""
+        key = self.marks.envelope
+        if key is None:
+            return members, place
+        if not ({key, *_NAMES, *_ARGUMENTS} & members.keys()):
+            self.loose.note("other-shape", _OTHER, *place.span)
+            return members, place
+        name = next((members[k] for k in _NAMES if k in members), tool.name)
+        key = next((k for k in (key, *_ARGUMENTS) if k in members), None)
+        if key is None or name != tool.name or not isinstance(members[key], dict):
+            # Nor is the object a call without what stands before it.
+            if not self.found:
+                self.headed = self.loose.at
+            raise NoValue
+        return members[key], place.inner[key]
+
+    def _goes_on(self) -> bool:
+        """Do the calls end here, or does another one begin?"""
+        return self._any((*self.marks.tails, *self.marks.safe), self.loose.at)
 
     def _quoted_object(self) -> bool:
         """Is there an object in the parentheses?"""
@@ -305,13 +343,15 @@ class _Attempt:
         loose.at += 1
         return made
 
-    def _add(self, start: int, call: dict[str, Any], place: Place | None) -> None:
+    def _add(
+        self, start: int, call: dict[str, Any], place: Place | None, *, cut: bool = False
+    ) -> None:
         loose = self.loose
         identity = call["id"]
         call["id"] = identity if isinstance(identity, str) else None
         notes = [Note(*n) for n in loose.noted]
         loose.noted = []
-        self.found.append(Found(start, loose.at, call, place, notes))
+        self.found.append(Found(start, loose.at, call, place, notes, cut))
 
     # Types ------------------------------------------------------------------------------------
 
@@ -362,8 +402,8 @@ class _Attempt:
         key = head["key"].decode("utf-8", "replace")
         start = loose.at
         found = param.stop.search(loose.text, start, loose.end)
-        if found is None:
-            loose.at = loose.end
+        if found is None or found["cut"] is not None:
+            loose.at = loose.end if found is None else found.start()
             raise NoValue
         end = loose.at = found.start()
         if found["close"] is not None:

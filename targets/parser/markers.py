@@ -17,6 +17,7 @@ from ...compiler.template import Hole
 
 _TAG: Final = re.compile(r"</?[^\s<>=]+(?:[>=]|\s+\w+=\"?)|\[/?[A-Z][A-Z_]*\]")
 _BEHIND_NAME: Final = re.compile(r"[^\w\s(){}\[\],]+")
+_KEY: Final = re.compile(r'"(\w+)"\s*:\s*\Z')
 _WORD: Final = re.compile(r"[^\s<>\[\]{}()\"',]+")
 
 
@@ -27,7 +28,8 @@ class Param:
     Attributes:
         begin: what every argument begins with.
         head: all of it up to its value.
-        stop: what ends the value, as the group ``close`` if it is its own closer.
+        stop: what ends the value, as the group ``close`` if it is its own closer, as ``cut`` if
+            the text is cut off there.
     """
 
     begin: re.Pattern[bytes]
@@ -48,8 +50,14 @@ class Marks:
             name.
         notation: the notation of the arguments.
         named: is the name a key of a JSON object?
+        closers: what may stand behind a call, in bytes, the longest first.
+        tails: those of them that belong to the calls. The others end the turn, and so cut off
+            whatever is open there.
+        turn_ends: those others.
         closes: does anything visible end a call?
         brackets: the brackets that stand before the end of all calls.
+        envelope: the key of the arguments in a JSON object that stands behind a name which is no
+            key itself; None if the arguments stand there.
     """
 
     def __init__(self, spec: DialectSpec, names: Iterable[str]) -> None:
@@ -70,17 +78,18 @@ class Marks:
         for trigger in spec.triggers:
             heads += _markers([trigger.text or trigger.token or ""], tokens)
         self.notation = spec.args.notation
-        self.named = any(
-            isinstance(p, Hole) and p.name == "name" and p.form == "json"
-            for p in shapes(spec)[0].call
-        )
+        first = next(p for p in shapes(spec)[0].call if isinstance(p, Hole) and p.name == "name")
+        self.named = first.form == "json"
         self.safe = _longest_first([h for h in heads if not h.startswith(("</", "[/"))])
         self.closers = _longest_first([*tails, *spec.turn_end.tokens])
+        self.tails = _longest_first(tails)
+        self.turn_ends = tuple(c for c in self.closers if c not in self.tails)
         self.closes = bool(tails)
+        self.envelope = None if self.named else _envelope(shapes(spec)[0])
         # Brackets that belong to what stands around the calls.
         closes = (shape.section.close.strip() for shape in shapes(spec))
         self.brackets = frozenset(c[: len(c) - len(c.lstrip("]})"))].encode() for c in closes)
-        self.params = tuple(_param(shape, self.closers) for shape in tagged)
+        self.params = tuple(_param(shape, self.tails, self.turn_ends) for shape in tagged)
         # A header may lack what qualifies the name.
         shorter = [w[: w.rindex("=") + 1] for w in words if "=" in w]
         known = _longest_first(names)
@@ -156,7 +165,14 @@ def _beginnings(markers: tuple[bytes, ...]) -> re.Pattern[bytes] | None:
     return re.compile(b"(?:%s)\\Z" % options)
 
 
-def _param(shape: Shape, closers: tuple[bytes, ...]) -> Param:
+def _envelope(shape: Shape) -> str | None:
+    """The key of the arguments in the JSON object behind a raw name."""
+    before, _ = _around(shape)
+    found = _KEY.search(before[-1]) if before else None
+    return None if found is None else found[1]
+
+
+def _param(shape: Shape, tails: tuple[bytes, ...], turn_ends: tuple[bytes, ...]) -> Param:
     """The patterns of a tagged argument, white space free."""
     at = next(i for i, p in enumerate(shape.param) if isinstance(p, Hole) and p.name == "value")
     head = b""
@@ -170,7 +186,7 @@ def _param(shape: Shape, closers: tuple[bytes, ...]) -> Param:
                 head += rb"[^\s<>\"=]*"
     first = shape.param[0] if isinstance(shape.param[0], str) else ""
     begin = _loose(first.strip())
-    stops = b"|".join([begin, *map(re.escape, closers)])
+    stops = b"|".join([begin, *map(re.escape, tails), rb"(?P<cut>%s)" % _any(turn_ends)])
     close = rb"(?P<close>\n?" + _loose(shape.value_closer.strip()) + rb")"
     return Param(
         re.compile(begin), re.compile(rb"\s*+" + head + rb"\n?"), re.compile(close + b"|" + stops)

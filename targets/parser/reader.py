@@ -17,7 +17,7 @@ from .build import Builder
 from .markers import Marks
 from .result import ParseResult
 from .run import Run
-from .stream import TextStream
+from .stream import TextStream, as_bytes
 from .telling import Telling
 
 
@@ -78,10 +78,8 @@ class Reader:
             lenient: also read calls that are not quite as the dialect has them, behind its markers;
                 what was overlooked is in the result's `recoveries`.
         """
-        if not isinstance(text, (str, bytes, bytearray, memoryview)):
-            raise TypeError(f"a text is str or bytes, not {type(text).__name__}")
+        data = as_bytes(text)
         stream = TextStream(self, lenient=lenient, telling=False)
-        data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
         stream.read(data)
         return stream.close()
 

@@ -35,10 +35,11 @@ class Delta(NamedTuple):
 
     kind:
         ``content``, ``reasoning``: more text. ``call``: a call has begun, with its `name`, and its
-        `id` if the dialect has one. ``arguments``: more of the JSON text of call `index`: a slice
-        of what was written where the notation is JSON, else converted as values arrive.
-        ``broken``: call `index` broke off; it is not among the result's calls, and its text follows
-        as content.
+        `id` if the dialect has one before the arguments; one that stands behind them is not known
+        yet, so `id` is None here, and the result has it. ``arguments``: more of the JSON text of
+        call `index`: a slice of what was written where the notation is JSON, else converted as
+        values arrive. ``broken``: call `index` broke off; it is not among the result's calls, and
+        its text follows as content.
     """
 
     kind: DeltaKind

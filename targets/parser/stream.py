@@ -19,6 +19,20 @@ if TYPE_CHECKING:
 _NO_CHARACTER = re.compile("[\ud800-\udfff]")
 _REPLACEMENT = "\ufffd".encode()
 _RAW, _ESCAPED, _ARGUMENTS = "raw", "escaped", "arguments"
+_REASONING = "reasoning"
+
+
+def as_bytes(text: bytes | bytearray | memoryview | str) -> bytes:
+    """A text, or a piece of one, as bytes.
+
+    Raises:
+        TypeError: it is none.
+    """
+    if isinstance(text, str):
+        return text.encode("utf-8", "surrogatepass")
+    if not isinstance(text, (bytes, bytearray, memoryview)):
+        raise TypeError(f"a text is str or bytes, not {type(text).__name__}")
+    return bytes(text)
 
 
 class TextStream:
@@ -48,8 +62,13 @@ class TextStream:
         self._replaced: list[int] = []
         self._result: ParseResult | None = None
 
-    def feed(self, data: bytes | str) -> list[Delta]:
-        """Read more; -> what is new. The pieces may be cut anywhere, inside characters too."""
+    def feed(self, data: bytes | bytearray | memoryview | str) -> list[Delta]:
+        """Read more; -> what is new. The pieces may be cut anywhere, inside characters too.
+
+        Raises:
+            TypeError: `data` is neither bytes nor a str.
+            ValueError: the stream is closed.
+        """
         style = self._style
         # Characters that nothing happens at: most of a long string, and most prose.
         if style is not None and type(data) is bytes:
@@ -63,6 +82,9 @@ class TextStream:
             if style is _RAW:
                 text = json_inside(text)
                 style = _ARGUMENTS
+            elif style == _REASONING:
+                if text[-1:].isspace():
+                    return self._feed(data)
             elif style is _ESCAPED:
                 if b"\\" in data or b"&" in data:
                     return self._feed(data)
@@ -74,7 +96,9 @@ class TextStream:
                 return []
             # As Delta(...) does, without the detour by its arguments' names.
             return [tuple.__new__(Delta, (style, text, self._index, None, None))]
-        return self._feed(data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data)
+        if self._result is not None:
+            raise ValueError("this stream is closed: the text has ended")
+        return self._feed(as_bytes(data))
 
     def _feed(self, data: bytes) -> list[Delta]:
         """Read more, whatever it is; -> what is new."""
@@ -111,6 +135,8 @@ class TextStream:
         assert self._telling is not None
         if frame.tells == "plain":
             kind = frame.slot.kind
+            if kind == _REASONING and not self._telling.inside_thoughts:
+                return None
             self._index = self._telling.index if kind == "arguments" else 0
             return kind
         self._index = self._telling.index

@@ -64,6 +64,8 @@ class Telling:
         self._out: list[Delta] = []
         self.index = 0
         self._announced = False
+        # White space of the thoughts that belongs to them if more follows; None before the first.
+        self._space: str | None = None
         # Elements are typed as a whole, so they are told when the arguments end.
         self._in_tree = False
 
@@ -84,7 +86,26 @@ class Telling:
     def plain(self, kind: str, start: int, end: int) -> None:
         """More content or reasoning."""
         text = self._slice(start, end)
+        if kind == "reasoning":
+            text = self._trimmed(text)
         self._out.append(Delta(kind, text))  # type: ignore[arg-type]
+
+    @property
+    def inside_thoughts(self) -> bool:
+        """Has reasoning been told, up to its last character? Then whatever follows is told, unless
+        it ends in white space."""
+        return self._space == ""
+
+    def _trimmed(self, text: str) -> str:
+        """More reasoning without the white space that may stand around all of it."""
+        known = text.rstrip()
+        if not known:
+            if self._space is not None:
+                self._space += text
+            return ""
+        out = known.lstrip() if self._space is None else self._space + known
+        self._space = text[len(known) :]
+        return out
 
     def whole(self, name: str, identity: str | None, arguments: str) -> None:
         """A call, all of it."""

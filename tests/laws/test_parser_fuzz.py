@@ -59,6 +59,7 @@ def agreed(reading: parser.Reader, data: bytes, cuts: list[int], lenient: bool) 
     assert json.dumps(result.openai()) == json.dumps(expected.openai())
     assert result == expected
     assert "".join(d.text for d in told if d.kind == "content") == result.content
+    assert "".join(d.text for d in told if d.kind == "reasoning") == result.reasoning
     gone = {d.index for d in told if d.kind == "broken"}
     kept = [d.index for d in told if d.kind == "call" and d.index not in gone]
     assert len(result.calls) <= len(kept) <= len(result.calls) + (result.incomplete is not None)

@@ -204,3 +204,77 @@ def test_nothing_is_told_from_a_marker_on_until_the_end() -> None:
     stream.close()
     assert [d.kind for d in stream.rest] == ["call", "arguments", "content"]
     assert stream.rest == []
+
+
+# Cut off ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dialect", calligram.dialects())
+@pytest.mark.parametrize("ended", [False, True], ids=["text", "turn"])
+def test_no_clean_call_comes_out_of_cut_text(dialect: str, ended: bool) -> None:
+    """Wherever a call is cut, what looks like a whole turn has all that was written."""
+    reading = reader(dialect)
+    tokens = reading.dialect.turn_end.tokens
+    if ended and not tokens:
+        pytest.skip("nothing ends the turn")
+    end = tokens[0] if ended else ""
+    arguments = {"city": "Oslo", "days": 3}
+    text = reading.grammar.render([{"name": "weather", "arguments": arguments}])
+    for at in range(len(text)):
+        result = reading.parse(text[:at] + end, lenient=True)
+        if result.finish_reason == "tool_calls":
+            assert calls(result) == [("weather", arguments)], text[:at]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        # Values, and arguments, that nothing ends.
+        ("qwen3-coder-xml", "<tool_call>\n<function=weather>\n<parameter=city><|im_end|>"),
+        ("qwen3-coder-xml", "<tool_call>\n<function=weather>\n<parameter=city>\nabcd\n</par"
+         "<|im_end|>"),
+        ("qwen3-coder-xml", "<tool_call>\n<function=stop<|im_end|>"),
+        ("hermes-json", '<tool_call>\n{"name": "stop"<|im_end|>'),
+        ("hermes-json", '<tool_call>\n{"name": "stop"</tool_call>'),
+        ("hermes-json", '<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo"<|im_end|>'),
+        ("hermes-json", '<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo"}<|im_end|>'),
+        ("kimi-k2", "<|tool_calls_section_begin|><|tool_call_begin|>functions.stop<|im_end|>"),
+        ("lfm2-pythonic", "<|tool_call_start|>[stop<|im_end|>"),
+        ("lfm2-pythonic", '<|tool_call_start|>[weather(city="Oslo"<|im_end|>'),
+    ],
+)  # fmt: skip
+def test_the_end_of_the_turn_ends_no_value(dialect: str, text: str) -> None:
+    assert reader(dialect).parse(text, lenient=True).calls == []
+
+
+@pytest.mark.parametrize("end", ["", "\n</func", "<|im_end|>", "\n</func<|im_end|>"])
+def test_arguments_that_nothing_ends_are_not_all(end: str) -> None:
+    head = "<tool_call>\n<function=weather>\n<parameter=city>\nOslo\n</parameter>"
+    result = reader("qwen3-coder-xml").parse(head + end, lenient=True)
+    assert calls(result) == [OSLO]
+    assert [r.code for r in result.recoveries] == ["missing-closer"]
+    assert (result.finish_reason, result.incomplete is not None) == ("length", True)
+
+
+def test_what_should_stand_around_whole_calls_is_missed() -> None:
+    whole = "<|tool_call_start|>[stop()]<|tool_call_end|>"
+    result = reader("lfm2-pythonic").parse(f"{whole}\n{whole[:-18]}", lenient=True)
+    assert (calls(result), result.finish_reason) == ([("stop", {})] * 2, "length")
+
+
+@pytest.mark.parametrize(
+    ("inside", "found"),
+    [
+        ('{"name": "weather", "args": {"city": \'Oslo\'}}', [OSLO]),
+        ('{"name": "weather", "arguments": {"city": "Oslo"}}', [OSLO]),
+        ('{"city": "Oslo"}', [OSLO]),
+        ("{'name': 'stop', 'args': {}}", []),
+        ('{"name": "weather"}', []),
+        ('{"name": "weather", "args": "Oslo"}', []),
+    ],
+)
+def test_an_object_around_the_arguments_is_none_of_them(inside: str, found: list[Any]) -> None:
+    text = f"<|message_model|>weather<|content_invoke_tool_json|>{inside}<|end_message|>"
+    result = reader("inkling").parse(text, lenient=True)
+    assert calls(result) == found
+    assert bool(result.recoveries) == bool(found)

@@ -234,3 +234,46 @@ def test_a_missing_key_is_missed_in_its_object() -> None:
     text = '<tool_call>\n{"name": "f", "arguments": { }}\n</tool_call>'
     (problem,) = parser.compile(grammar).parse(text).problems
     assert problem.origin.span == (text.index("{ }"), text.index("{ }") + 3)
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n \u3000 So,\n\nwell \u3000 then. \n \n</think>\n\nHello.",
+        " \n</think>Hello.",
+        "\n A <tool_call> B \n</think>Say <tool_call> and stop.",
+        " Cut off \n ",
+    ],
+    ids=range(4),
+)
+def test_the_reasoning_told_is_the_reasoning(text: str, size: int, lenient: bool) -> None:
+    """White space around thoughts is no part of them; that within is, and comes when it is sure."""
+    grammar = calligram.compile_tools(TOOLS, "hermes-json", tool_choice="auto", reasoning="opened")
+    reading = parser.compile(grammar)
+    data = text.encode()
+    stream = reading.stream(lenient=lenient)
+    told = [d for at in range(0, len(data), size) for d in stream.feed(data[at : at + size])]
+    result = stream.close()
+    told += stream.rest
+    assert result == reading.parse(text, lenient=lenient)
+    assert "".join(d.text for d in told if d.kind == "reasoning") == result.reasoning
+    assert result.reasoning == text.partition("</think>")[0].strip()
+    assert "".join(d.text for d in told if d.kind == "content") == result.content
+
+
+def test_what_may_be_fed() -> None:
+    text = reader("hermes-json").grammar.render([{"name": "write", "arguments": {"path": "ä"}}])
+    results = []
+    for kind in (bytes, bytearray, memoryview, bytes.decode):
+        stream = reader("hermes-json").stream()
+        for at in range(0, len(text), 5):
+            stream.feed(kind(text[at : at + 5].encode()))
+        results.append(stream.close())
+        with pytest.raises(ValueError, match="closed"):
+            stream.feed("more")
+    assert results == [reader("hermes-json").parse(text)] * 4
+    for nothing in (None, 1, ["a"]):
+        with pytest.raises(TypeError, match="str or bytes"):
+            reader("hermes-json").stream().feed(nothing)  # type: ignore[arg-type]
