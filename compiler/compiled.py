@@ -18,7 +18,7 @@ from .json_schema.documents import Documents
 from .limits import MAX_NESTING, too_deep
 from .lower.layout import Layout
 from .lower.read import ReadLowering
-from .lower.writer import Writer, not_carryable
+from .lower.writer import Writer, check_written, not_carryable
 from .origin import Origin, Problem
 from .passes.longest_text import longest_text
 from .recipe import Recipe
@@ -131,13 +131,12 @@ class CompiledGrammar:
             assert self.value is not None and self.layout is not None
             if too_deep(calls):
                 raise not_carryable(f"nested more than {MAX_NESTING} deep", Origin())
+            check_written(calls, Origin())
             writer = Writer(self.layout, self.value.definitions)
             writer.keep_order = self.key_order == "any"
             text = writer.write(calls, self.value.value, Origin())
         else:
-            if isinstance(calls, Mapping) or not isinstance(calls, Sequence):
-                raise RenderError.at("invalid-call", "calls are a list of calls")
-            text = self._renderer.render(calls, validate=validate)
+            text = self._renderer.render(_listed(calls), validate=validate)
         if validate:
             found = self.check(text)
             if not found.accepted:
@@ -165,7 +164,7 @@ class CompiledGrammar:
         """
         if self.dialect is None:
             raise RenderError.at("unsupported-feature", "a grammar of one JSON value has no turns")
-        made = list(calls)
+        made = _listed(calls)
         if made and validate:
             self.render(made)
         return render_turn(self.dialect, self.calls, self.trigger, made, content, reasoning)
@@ -182,3 +181,9 @@ class CompiledGrammar:
             f"the calls are not in the grammar: behind {near!r} {found.message}",
             Origin("/"),
         )
+
+
+def _listed(calls: Any) -> Sequence[Any]:
+    if isinstance(calls, Mapping) or not isinstance(calls, Sequence):
+        raise RenderError.at("invalid-call", "calls are a list of calls")
+    return calls

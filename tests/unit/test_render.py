@@ -213,3 +213,51 @@ def test_indentation_is_no_wider_than_a_gap() -> None:
     text = found.render([call])
     assert max(len(line) - len(line.lstrip(" ")) for line in text.split("\n")) == 23
     assert parser.compile(found).parse(text).calls[0]["arguments"] == call["arguments"]
+
+
+ANYTHING = [{"name": "f", "parameters": {"type": "object", "properties": {"o": {}}}}]
+NO_JSON: list[Any] = [{1: 2}, {None: 1}, {"\ud83d": 1}, {"a": "\ud83d"}, {"a": [{b"k": 1}]}]
+NO_JSON += [{"a": {"\udc00": {}}}, {"a": {1, 2}}, [Decimal("nan")], object()]
+
+
+@pytest.mark.parametrize("dialect", calligram.dialects())
+def test_white_space_of_nested_keys_is_read_back_or_refused(dialect: str) -> None:
+    made = calligram.compile_tools(ANYTHING, dialect)
+    reader = parser.compile(made)
+    for key in (" x", "x ", "\tx\n", " ", ""):
+        calls = [{"name": "f", "arguments": {"o": {key: {key: 1}}}}]
+        try:
+            text = made.render(calls, validate=False)
+        except calligram.RenderError as error:
+            assert [p.code for p in error.problems] == ["not-carryable"]
+        else:
+            assert [c["arguments"] for c in reader.parse(text).calls] == [calls[0]["arguments"]]
+
+
+def test_quoted_keys_keep_their_white_space_without_escapes() -> None:
+    made = calligram.compile_tools(ANYTHING, "llama3-builtin-python-tag")
+    text = made.render([{"name": "f", "arguments": {"o": {" x": 1}}}])
+    assert text == '<|python_tag|>f.call(o={" x": 1})'
+    assert parser.compile(made).parse(text).calls[0]["arguments"] == {"o": {" x": 1}}
+
+
+@pytest.mark.parametrize("validate", [True, False])
+@pytest.mark.parametrize("dialect", calligram.dialects())
+def test_what_is_no_json_is_refused_at_any_depth(dialect: str, validate: bool) -> None:
+    typed = {"enum": [{"a": 1}, 2]}, {"type": "object", "properties": {"a": {"type": "object"}}}
+    for schema in ({}, *typed):
+        tools = [{"name": "f", "parameters": {"type": "object", "properties": {"o": schema}}}]
+        made = calligram.compile_tools(tools, dialect)
+        for value in NO_JSON:
+            for arguments in ({"o": value}, {"o": [value]}):
+                calls = [{"name": "f", "arguments": arguments}]
+                with pytest.raises(calligram.RenderError, match="not-carryable") as caught:
+                    made.render(calls, validate=validate)
+                (problem,) = caught.value.problems
+                assert (problem.origin.pointer or "").startswith("/arguments/o")
+
+
+@pytest.mark.parametrize("value", NO_JSON)
+def test_a_value_that_is_no_json_is_refused(value: Any) -> None:
+    with pytest.raises(calligram.RenderError, match="not-carryable"):
+        calligram.compile_schema({"enum": [{"a": 1}, 2]}).render(value)
