@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +21,7 @@ from .lower.read import ReadLowering
 from .lower.writer import Writer, check_written, not_carryable
 from .origin import Origin, Problem
 from .passes.longest_text import longest_text
+from .read_back import Reading, Turn, reading_of
 from .recipe import Recipe
 from .render import CallRenderer
 from .render_turn import render_turn
@@ -154,20 +155,36 @@ class CompiledGrammar:
         Args:
             calls: as for ``render``; none for a turn of plain text.
             content: plain text before the calls.
-            reasoning: what stands in the reasoning block.
+            reasoning: what stands in the reasoning block. White space around it is written, though
+                it is not read.
             validate: as for ``render``; content and reasoning are always held to what the dialect
-                can tell apart from the rest.
+                can tell apart from the rest: the turn is read back.
 
         Raises:
             RenderError: as ``render`` does, and code ``not-carryable`` for content and reasoning
-                that would be read as something else.
+                that would be read as something else, or make the calls so: the pointer of each part
+                that is, ``/content``, ``/reasoning`` or ``/calls``.
         """
         if self.dialect is None:
             raise RenderError.at("unsupported-feature", "a grammar of one JSON value has no turns")
         made = _listed(calls)
         if made and validate:
             self.render(made)
-        return render_turn(self.dialect, self.calls, self.trigger, made, content, reasoning)
+        return render_turn(
+            self.dialect, self.calls, self.trigger, made, content, reasoning, self._read_back
+        )
+
+    def _read_back(self, text: str) -> Turn:
+        """What a turn of history is read as."""
+        return self._history(text)
+
+    @cached_property
+    def _history(self) -> Reading:
+        """Reads turns as they stand in a prompt, what opens a block of reasoning in them."""
+        envelope = self.envelope
+        if envelope is None or envelope.reasoning != "opened":
+            return reading_of(self)
+        return reading_of(replace(self, envelope=replace(envelope, reasoning="allow")))
 
     @cached_property
     def _renderer(self) -> CallRenderer:
