@@ -139,9 +139,7 @@ class CompiledGrammar:
         else:
             text = self._renderer.render(_listed(calls), validate=validate)
         if validate:
-            found = self.check(text)
-            if not found.accepted:
-                raise RenderError([self._refusal(text, found)])
+            self._hold(text)
         return text
 
     def render_turn(
@@ -169,10 +167,20 @@ class CompiledGrammar:
             raise RenderError.at("unsupported-feature", "a grammar of one JSON value has no turns")
         made = _listed(calls)
         if made and validate:
-            self.render(made)
+            block = self.dialect.reasoning
+            opened = self.envelope is not None and self.envelope.reasoning == "opened"
+            # The grammar begins in the block that the prompt has opened; history does not.
+            before = block.close + block.after if block is not None and opened else ""
+            self._hold(before + self._renderer.render(made))
         return render_turn(
             self.dialect, self.calls, self.trigger, made, content, reasoning, self._read_back
         )
+
+    def _hold(self, text: str) -> None:
+        """Refuse a text that the grammar does not accept."""
+        found = self.check(text)
+        if not found.accepted:
+            raise RenderError([self._refusal(text, found)])
 
     def _read_back(self, text: str) -> Turn:
         """What a turn of history is read as."""
