@@ -18,7 +18,7 @@ from .json_schema.documents import Documents
 from .limits import MAX_NESTING, too_deep
 from .lower.layout import Layout
 from .lower.read import ReadLowering
-from .lower.writer import Writer, check_written, not_carryable
+from .lower.writer import Writer, as_json, check_written, not_carryable
 from .origin import Origin, Problem
 from .passes.longest_text import longest_text
 from .read_back import Reading, Turn, reading_of
@@ -126,7 +126,8 @@ class CompiledGrammar:
 
         Raises:
             RenderError: code ``not-carryable`` for what the notation cannot hold,
-                ``not-accepted`` for what the schemas do not allow.
+                ``not-accepted`` for what the schemas do not allow: each value that they refuse, as
+                ``/0/arguments/key``, else ``/``.
         """
         if self.dialect is None:
             assert self.value is not None and self.layout is not None
@@ -139,7 +140,7 @@ class CompiledGrammar:
         else:
             text = self._renderer.render(_listed(calls), validate=validate)
         if validate:
-            self._hold(text)
+            self._hold(text, calls)
         return text
 
     def render_turn(
@@ -171,16 +172,30 @@ class CompiledGrammar:
             opened = self.envelope is not None and self.envelope.reasoning == "opened"
             # The grammar begins in the block that the prompt has opened; history does not.
             before = block.close + block.after if block is not None and opened else ""
-            self._hold(before + self._renderer.render(made))
+            self._hold(before + self._renderer.render(made), made)
         return render_turn(
             self.dialect, self.calls, self.trigger, made, content, reasoning, self._read_back
         )
 
-    def _hold(self, text: str) -> None:
-        """Refuse a text that the grammar does not accept."""
+    def _hold(self, text: str, calls: Any) -> None:
+        """Refuse a text that the grammar does not accept: by what is wrong with the calls, else by
+        where the text leaves the grammar."""
         found = self.check(text)
         if not found.accepted:
-            raise RenderError([self._refusal(text, found)])
+            wrong = self._violations(calls) if self.dialect is not None else []
+            raise RenderError(wrong or [self._refusal(text, found)])
+
+    def _violations(self, calls: Sequence[Mapping[str, Any]]) -> list[Problem]:
+        """What the calls' own schemas do not allow, at its place in the list of calls."""
+        from .judge import judge  # Imports the validator, which only a refusal needs.
+
+        found = []
+        for index, call in enumerate(calls):
+            plain = {"name": call["name"], "arguments": as_json(call.get("arguments", {}))}
+            for problem in judge(self, [plain], lambda *_: None):
+                origin = replace(problem.origin, pointer=f"/{index}{problem.origin.pointer}")
+                found.append(replace(problem, code="not-accepted", origin=origin))
+        return found
 
     def _read_back(self, text: str) -> Turn:
         """What a turn of history is read as."""

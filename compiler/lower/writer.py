@@ -72,6 +72,17 @@ def check_written(value: Any, origin: Origin) -> None:
             raise not_carryable(f"{type(value).__name__} is no JSON value", origin)
 
 
+def as_json(value: Any) -> Any:
+    """The value in lists and dicts, as it would be read."""
+    match value:
+        case Mapping():
+            return {name: as_json(inner) for name, inner in value.items()}
+        case list() | tuple():
+            return [as_json(item) for item in value]
+        case _:
+            return value
+
+
 def check_text(text: str, origin: Origin) -> None:
     """Refuse a text that is not of whole characters."""
     if any("\ud800" <= c <= "\udfff" for c in text):

@@ -84,8 +84,8 @@ def test_json(arguments: Any, text: str) -> None:
         ([{"name": "f", "arguments": {"any": {5: 1}}}], "not-carryable", "/arguments/any"),
         ([{"name": "f", "arguments": {5: 1}}], "not-carryable", "/arguments"),
         ([{"name": "f", "arguments": {"a": "\ud800"}}], "not-carryable", "/arguments/a"),
-        ([{"name": "f", "arguments": {"a": 5}}], "not-accepted", "/"),
-        ([{"name": "f", "arguments": {"zz": 5}}], "not-accepted", "/"),
+        ([{"name": "f", "arguments": {"a": 5}}], "not-accepted", "/0/arguments/a"),
+        ([{"name": "f", "arguments": {"zz": 5}}], "not-accepted", "/0/arguments/zz"),
         ([{"name": "f", "arguments": {"n": 10**30}}], "not-accepted", "/"),
         ([{"name": "f", "arguments": {"n": 10**5000}}], "not-carryable", "/arguments/n"),
     ],
@@ -261,3 +261,24 @@ def test_what_is_no_json_is_refused_at_any_depth(dialect: str, validate: bool) -
 def test_a_value_that_is_no_json_is_refused(value: Any) -> None:
     with pytest.raises(calligram.RenderError, match="not-carryable"):
         calligram.compile_schema({"enum": [{"a": 1}, 2]}).render(value)
+
+
+def test_a_refusal_names_every_value_that_is_wrong() -> None:
+    properties = {"priority": {"enum": ["low", "high"]}, "n": {"type": "integer"}, "l": {}}
+    tools = [{"name": "f", "parameters": {"properties": properties, "required": ["n"]}}]
+    made = calligram.compile_tools(tools, "hermes-json")
+    calls = [
+        {"name": "f", "arguments": {"n": 1, "l": (1, 2)}},
+        {"name": "f", "arguments": {"n": "x", "priority": "urgent", "l": (1,)}},
+        {"name": "f"},
+    ]
+    for render in (made.render, made.render_turn):
+        with pytest.raises(calligram.RenderError) as caught:
+            render(calls)
+        found = [(p.code, p.origin.pointer) for p in caught.value.problems]
+        assert sorted(found) == [
+            ("not-accepted", "/1/arguments/n"),
+            ("not-accepted", "/1/arguments/priority"),
+            ("not-accepted", "/2/arguments"),
+        ]
+        assert any("'urgent' is not one of" in p.message for p in caught.value.problems)

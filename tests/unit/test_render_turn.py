@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given, settings
@@ -120,7 +120,9 @@ def test_what_is_rendered_is_read_back(
 
 
 @pytest.mark.parametrize("reasoning", ["allow", "none", "opened"])
-def test_a_turn_of_history_opens_its_block_whatever_the_next_prompt_does(reasoning: str) -> None:
+def test_a_turn_of_history_opens_its_block_whatever_the_next_prompt_does(
+    reasoning: Literal["allow", "none", "opened"],
+) -> None:
     made = calligram.compile_tools(TOOLS, "hermes-json", tool_choice="auto", reasoning=reasoning)
     text = made.render_turn(CALLS, content="Now.", reasoning="Hm.")
     assert text == grammar("hermes-json").render_turn(CALLS, content="Now.", reasoning="Hm.")
