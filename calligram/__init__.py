@@ -9,9 +9,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from .compiler.read_back import use_reader
 from .compiler.version import VERSION
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .chat_templates.detect import detect_dialect
     from .chat_templates.names import find_dialect
     from .compiler.compiled import CompiledGrammar
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from .compiler.trigger import Trigger
     from .compiler.verdict import Verdict
     from .compiler.vocabulary.vocabulary import Vocabulary
+    from .targets.parser import ParseResult
 
 __version__ = VERSION
 
@@ -120,6 +124,16 @@ def _dialect_of(template: object) -> str:
     from .chat_templates.detect import dialect_of
 
     return dialect_of(template)
+
+
+def _reading_of(grammar: CompiledGrammar) -> Callable[[str], ParseResult]:
+    """Reads a grammar's turns; what parses is imported when a turn is to be read back."""
+    from .targets import parser
+
+    return parser.compile(grammar).parse
+
+
+use_reader(_reading_of)
 
 
 def __dir__() -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,9 +18,10 @@ from .json_schema.documents import Documents
 from .limits import MAX_NESTING, too_deep
 from .lower.layout import Layout
 from .lower.read import ReadLowering
-from .lower.writer import Writer, not_carryable
+from .lower.writer import Writer, as_json, check_written, not_carryable
 from .origin import Origin, Problem
 from .passes.longest_text import longest_text
+from .read_back import Reading, Turn, reading_of
 from .recipe import Recipe
 from .render import CallRenderer
 from .render_turn import render_turn
@@ -125,23 +126,21 @@ class CompiledGrammar:
 
         Raises:
             RenderError: code ``not-carryable`` for what the notation cannot hold,
-                ``not-accepted`` for what the schemas do not allow.
+                ``not-accepted`` for what the schemas do not allow: each value that they refuse, as
+                ``/0/arguments/key``, else ``/``.
         """
         if self.dialect is None:
             assert self.value is not None and self.layout is not None
             if too_deep(calls):
                 raise not_carryable(f"nested more than {MAX_NESTING} deep", Origin())
+            check_written(calls, Origin())
             writer = Writer(self.layout, self.value.definitions)
             writer.keep_order = self.key_order == "any"
             text = writer.write(calls, self.value.value, Origin())
         else:
-            if isinstance(calls, Mapping) or not isinstance(calls, Sequence):
-                raise RenderError.at("invalid-call", "calls are a list of calls")
-            text = self._renderer.render(calls, validate=validate)
+            text = self._renderer.render(_listed(calls), validate=validate)
         if validate:
-            found = self.check(text)
-            if not found.accepted:
-                raise RenderError([self._refusal(text, found)])
+            self._hold(text, calls)
         return text
 
     def render_turn(
@@ -155,20 +154,60 @@ class CompiledGrammar:
         Args:
             calls: as for ``render``; none for a turn of plain text.
             content: plain text before the calls.
-            reasoning: what stands in the reasoning block.
+            reasoning: what stands in the reasoning block. White space around it is written, though
+                it is not read.
             validate: as for ``render``; content and reasoning are always held to what the dialect
-                can tell apart from the rest.
+                can tell apart from the rest: the turn is read back.
 
         Raises:
             RenderError: as ``render`` does, and code ``not-carryable`` for content and reasoning
-                that would be read as something else.
+                that would be read as something else, or make the calls so: the pointer of each part
+                that is, ``/content``, ``/reasoning`` or ``/calls``.
         """
         if self.dialect is None:
             raise RenderError.at("unsupported-feature", "a grammar of one JSON value has no turns")
-        made = list(calls)
+        made = _listed(calls)
         if made and validate:
-            self.render(made)
-        return render_turn(self.dialect, self.calls, self.trigger, made, content, reasoning)
+            block = self.dialect.reasoning
+            opened = self.envelope is not None and self.envelope.reasoning == "opened"
+            # The grammar begins in the block that the prompt has opened; history does not.
+            before = block.close + block.after if block is not None and opened else ""
+            self._hold(before + self._renderer.render(made), made)
+        return render_turn(
+            self.dialect, self.calls, self.trigger, made, content, reasoning, self._read_back
+        )
+
+    def _hold(self, text: str, calls: Any) -> None:
+        """Refuse a text that the grammar does not accept: by what is wrong with the calls, else by
+        where the text leaves the grammar."""
+        found = self.check(text)
+        if not found.accepted:
+            wrong = self._violations(calls) if self.dialect is not None else []
+            raise RenderError(wrong or [self._refusal(text, found)])
+
+    def _violations(self, calls: Sequence[Mapping[str, Any]]) -> list[Problem]:
+        """What the calls' own schemas do not allow, at its place in the list of calls."""
+        from .judge import judge  # Imports the validator, which only a refusal needs.
+
+        found = []
+        for index, call in enumerate(calls):
+            plain = {"name": call["name"], "arguments": as_json(call.get("arguments", {}))}
+            for problem in judge(self, [plain], lambda *_: None):
+                origin = replace(problem.origin, pointer=f"/{index}{problem.origin.pointer}")
+                found.append(replace(problem, code="not-accepted", origin=origin))
+        return found
+
+    def _read_back(self, text: str) -> Turn:
+        """What a turn of history is read as."""
+        return self._history(text)
+
+    @cached_property
+    def _history(self) -> Reading:
+        """Reads turns as they stand in a prompt, what opens a block of reasoning in them."""
+        envelope = self.envelope
+        if envelope is None or envelope.reasoning != "opened":
+            return reading_of(self)
+        return reading_of(replace(self, envelope=replace(envelope, reasoning="allow")))
 
     @cached_property
     def _renderer(self) -> CallRenderer:
@@ -182,3 +221,9 @@ class CompiledGrammar:
             f"the calls are not in the grammar: behind {near!r} {found.message}",
             Origin("/"),
         )
+
+
+def _listed(calls: Any) -> Sequence[Any]:
+    if isinstance(calls, Mapping) or not isinstance(calls, Sequence):
+        raise RenderError.at("invalid-call", "calls are a list of calls")
+    return calls

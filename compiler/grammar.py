@@ -195,7 +195,9 @@ class Distinct:
             assert most is not None and most <= len(self.prefix), "every item has its place"
 
 
-Decode = OneOf["raw", "json", "json-inside", "python", "xml", "untyped", "literal", "tree", ""]
+Decode = OneOf[
+    "raw", "bare", "json", "json-inside", "python", "xml", "untyped", "literal", "tree", ""
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +217,8 @@ class Slot:
         decode "untyped" may be an array too, if each of its keys is `value`.
         ``value``: a leaf, decoded as `decode` says.
     decode:
-        ``raw`` the text itself; ``json`` a JSON text; ``json-inside`` the inside of a JSON string
+        ``raw`` the text itself; ``bare`` the text without the white space around it; ``json`` a
+        JSON text; ``json-inside`` the inside of a JSON string
         in any quotes; ``python`` a Python string literal's inside;
         ``xml`` text with entities; ``untyped`` raw text whose type the schema decides (JSON first,
         else string); ``literal`` stands for `value`.

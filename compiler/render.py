@@ -24,7 +24,7 @@ from .lower.shape import Shape, shapes
 from .lower.spelling import StringStyle, preferred, raw_fits
 from .lower.tree_writer import MISSING, TreeWriter, difference
 from .lower.turn import MAX_INDEX_DIGITS
-from .lower.writer import Writer, not_carryable, write_string
+from .lower.writer import Writer, check_written, not_carryable, write_string
 from .membership import contains
 from .origin import Origin, did_you_mean
 from .regular.language import Language
@@ -125,10 +125,7 @@ class CallRenderer:
     def _call(self, call: Mapping[str, Any], index: int, *, validate: bool) -> str:
         at = Origin(f"/{index}")
         name, arguments = call["name"], call.get("arguments", {})
-        odd = next((k for k in arguments if not _is_text(k)), None)
-        if odd is not None:
-            message = f"{odd!r} is no name of an argument"
-            raise not_carryable(message, Origin("/arguments", name))
+        check_written(dict(arguments), Origin("/arguments", name))
         tool = self.tools.get(name)
         if tool is None:
             raise RenderError.at(
@@ -332,8 +329,3 @@ def _sorted(value: Any) -> Any:
 def _shown(value: Any) -> str:
     text = repr(value) if value is MISSING else json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _is_text(key: object) -> bool:
-    """Is it a string of whole characters?"""
-    return isinstance(key, str) and not any("\ud800" <= c <= "\udfff" for c in key)

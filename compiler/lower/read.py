@@ -153,7 +153,7 @@ class ReadLowering:
             elif part.name == "name":
                 names = choice(*(Literal(n) for n in kind.names))
                 quoted = sequence(Literal('"'), names, Literal('"'))
-                slot = Slot("name", "json" if part.form == "json" else "raw")
+                slot = Slot("name", "json" if part.form == "json" else "bare")
                 parts.append(Capture(slot, quoted if part.form == "json" else names))
             elif part.name == "body":
                 following = template[at + 1] if at + 1 < len(template) else ""

@@ -71,14 +71,14 @@ class ReadCalls:
                 if not tagged:
                     parts.append(self.values.gap)
             elif part.name == "name":
-                slot = Slot("name", "json" if part.form == "json" else "raw")
+                slot = Slot("name", "json" if part.form == "json" else "bare")
                 parts.append(Capture(slot, self._name(part, shape)))
                 if at == last and "args" not in {
                     p.name for p in shape.call[at:] if isinstance(p, Hole)
                 }:
                     parts.append(CUT)
             else:
-                parts.append(Capture(Slot("id", "raw"), self.identity(shape, at)))
+                parts.append(Capture(Slot("id", "bare"), self.identity(shape, at)))
         return Capture(Slot("call"), self.merged(parts))
 
     def _behind(self, text: str, shape: Shape, at: int) -> str:
@@ -252,7 +252,7 @@ class ReadCalls:
         # Not even together with the literal behind it may a key hold that literal earlier.
         language = Language.avoiding(stops, behind_it) - Language.words([""])
         text = Regular(spell(language.dfa, "none", ""), 1, None, "an argument's name")
-        return Capture(Slot("key", "raw"), text)
+        return Capture(Slot("key", "bare"), text)
 
     def _raw_value(self, shape: Shape, decode: Decode) -> Expr:
         """A tagged value: everything up to its closer."""

@@ -102,7 +102,7 @@ class ReadTree:
         if hole.form == "json":
             return Capture(Slot("key", "json"), self._values.json_string())
         dfa = self._elements.key_names.dfa
-        return Capture(Slot("key", "raw"), Regular(spell(dfa, "none", ""), 1, None, "a key"))
+        return Capture(Slot("key", "bare"), Regular(spell(dfa, "none", ""), 1, None, "a key"))
 
     # Values ---------------------------------------------------------------------------------
 

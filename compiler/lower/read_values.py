@@ -108,7 +108,7 @@ class ReadValues:
                     stops = Language.avoiding((*BARE_KEY_STOPS, *self.avoid))
                     bare = (stops - Language.words([""])).dfa
                     name = Regular(spell(bare, "none", ""), 1, None, "a key")
-                    keys.append(Capture(Slot("key", "raw"), name))
+                    keys.append(Capture(Slot("key", "bare"), name))
             colon = sequence(self.gap, Literal(":"), self.gap)
             member = Capture(
                 Slot("member"), sequence(choice(*keys), colon, self.value(layout, depth))

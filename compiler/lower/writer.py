@@ -42,14 +42,58 @@ def not_carryable(message: str, origin: Origin, hint: str | None = None) -> Rend
     return RenderError.at("not-carryable", message, origin, hint)
 
 
+def check_written(value: Any, origin: Origin) -> None:
+    """Refuse what no notation holds, before anything compares or sorts it.
+
+    Args:
+        value: what is to be written, not nested more than `MAX_NESTING` deep.
+
+    Raises:
+        RenderError: no JSON value: another type, a number that is none, a key that is no string, a
+            lone surrogate.
+    """
+    match value:
+        case str():
+            check_text(value, origin)
+        case dict():
+            for name, inner in value.items():
+                if not isinstance(name, str):
+                    raise not_carryable(f"the key {name!r} is no string", origin)
+                check_text(name, origin)
+                check_written(inner, origin.child(name))
+        case list() | tuple():
+            for at, item in enumerate(value):
+                check_written(item, origin.child(at))
+        case float() | Decimal() if not math.isfinite(value):
+            raise not_carryable(f"{value} is no JSON number", origin)
+        case None | int() | float() | Decimal():
+            pass
+        case _:
+            raise not_carryable(f"{type(value).__name__} is no JSON value", origin)
+
+
+def as_json(value: Any) -> Any:
+    """The value in lists and dicts, as it would be read."""
+    match value:
+        case Mapping():
+            return {name: as_json(inner) for name, inner in value.items()}
+        case list() | tuple():
+            return [as_json(item) for item in value]
+        case _:
+            return value
+
+
+def check_text(text: str, origin: Origin) -> None:
+    """Refuse a text that is not of whole characters."""
+    if any("\ud800" <= c <= "\udfff" for c in text):
+        raise not_carryable("a lone surrogate is no character", origin)
+
+
 def write_string(
     text: str, style: StringStyle, following: str, layout: Layout, origin: Origin
 ) -> str:
     """A string in one style; `following` is the literal behind it (raw text must not hold it)."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        raise not_carryable("a lone surrogate is no character", origin) from None
+    check_text(text, origin)
     if text.startswith(style.shuns):
         raise not_carryable(f"the text {_short(text)} begins like another form of text", origin)
     if style.escape == "none":
@@ -69,6 +113,7 @@ def write_key(name: str, layout: Layout, origin: Origin, style: StringStyle | No
     """A key with its quotes, without the colon."""
     style = style or layout.keys[0]
     if not style.open:
+        check_text(name, origin)
         bad = next((s for s in (*BARE_KEY_STOPS, *layout.avoid) if s in name), None)
         if bad is not None or not name or name != name.strip(WHITESPACE):
             raise not_carryable(f"the key {_short(name)} cannot be written without quotes", origin)

@@ -248,8 +248,10 @@ class Builder:
                 return decode_python(text)
             case "xml":
                 return decode_xml(text)
-            case _:
+            case "bare":
                 return text.strip(" \t\r\n")
+            case _:
+                return text
 
     def _json_inside(self, frame: Frame, end: int) -> str:
         text = self.slice(frame.start, end)

@@ -7,11 +7,11 @@ from bisect import bisect_left
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ...compiler.judge import Path, judge
 from ...compiler.origin import Origin, Problem
 from .build import Builder
 from .frames import Place, Span
 from .holding import Holding
-from .judge import Path, judge
 from .lenient import Found, recover
 from .places import locate
 from .result import Incomplete, ParseResult

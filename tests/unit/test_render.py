@@ -84,8 +84,8 @@ def test_json(arguments: Any, text: str) -> None:
         ([{"name": "f", "arguments": {"any": {5: 1}}}], "not-carryable", "/arguments/any"),
         ([{"name": "f", "arguments": {5: 1}}], "not-carryable", "/arguments"),
         ([{"name": "f", "arguments": {"a": "\ud800"}}], "not-carryable", "/arguments/a"),
-        ([{"name": "f", "arguments": {"a": 5}}], "not-accepted", "/"),
-        ([{"name": "f", "arguments": {"zz": 5}}], "not-accepted", "/"),
+        ([{"name": "f", "arguments": {"a": 5}}], "not-accepted", "/0/arguments/a"),
+        ([{"name": "f", "arguments": {"zz": 5}}], "not-accepted", "/0/arguments/zz"),
         ([{"name": "f", "arguments": {"n": 10**30}}], "not-accepted", "/"),
         ([{"name": "f", "arguments": {"n": 10**5000}}], "not-carryable", "/arguments/n"),
     ],
@@ -213,3 +213,72 @@ def test_indentation_is_no_wider_than_a_gap() -> None:
     text = found.render([call])
     assert max(len(line) - len(line.lstrip(" ")) for line in text.split("\n")) == 23
     assert parser.compile(found).parse(text).calls[0]["arguments"] == call["arguments"]
+
+
+ANYTHING = [{"name": "f", "parameters": {"type": "object", "properties": {"o": {}}}}]
+NO_JSON: list[Any] = [{1: 2}, {None: 1}, {"\ud83d": 1}, {"a": "\ud83d"}, {"a": [{b"k": 1}]}]
+NO_JSON += [{"a": {"\udc00": {}}}, {"a": {1, 2}}, [Decimal("nan")], object()]
+
+
+@pytest.mark.parametrize("dialect", calligram.dialects())
+def test_white_space_of_nested_keys_is_read_back_or_refused(dialect: str) -> None:
+    made = calligram.compile_tools(ANYTHING, dialect)
+    reader = parser.compile(made)
+    for key in (" x", "x ", "\tx\n", " ", ""):
+        calls = [{"name": "f", "arguments": {"o": {key: {key: 1}}}}]
+        try:
+            text = made.render(calls, validate=False)
+        except calligram.RenderError as error:
+            assert [p.code for p in error.problems] == ["not-carryable"]
+        else:
+            assert [c["arguments"] for c in reader.parse(text).calls] == [calls[0]["arguments"]]
+
+
+def test_quoted_keys_keep_their_white_space_without_escapes() -> None:
+    made = calligram.compile_tools(ANYTHING, "llama3-builtin-python-tag")
+    text = made.render([{"name": "f", "arguments": {"o": {" x": 1}}}])
+    assert text == '<|python_tag|>f.call(o={" x": 1})'
+    assert parser.compile(made).parse(text).calls[0]["arguments"] == {"o": {" x": 1}}
+
+
+@pytest.mark.parametrize("validate", [True, False])
+@pytest.mark.parametrize("dialect", calligram.dialects())
+def test_what_is_no_json_is_refused_at_any_depth(dialect: str, validate: bool) -> None:
+    typed = {"enum": [{"a": 1}, 2]}, {"type": "object", "properties": {"a": {"type": "object"}}}
+    for schema in ({}, *typed):
+        tools = [{"name": "f", "parameters": {"type": "object", "properties": {"o": schema}}}]
+        made = calligram.compile_tools(tools, dialect)
+        for value in NO_JSON:
+            for arguments in ({"o": value}, {"o": [value]}):
+                calls = [{"name": "f", "arguments": arguments}]
+                with pytest.raises(calligram.RenderError, match="not-carryable") as caught:
+                    made.render(calls, validate=validate)
+                (problem,) = caught.value.problems
+                assert (problem.origin.pointer or "").startswith("/arguments/o")
+
+
+@pytest.mark.parametrize("value", NO_JSON)
+def test_a_value_that_is_no_json_is_refused(value: Any) -> None:
+    with pytest.raises(calligram.RenderError, match="not-carryable"):
+        calligram.compile_schema({"enum": [{"a": 1}, 2]}).render(value)
+
+
+def test_a_refusal_names_every_value_that_is_wrong() -> None:
+    properties = {"priority": {"enum": ["low", "high"]}, "n": {"type": "integer"}, "l": {}}
+    tools = [{"name": "f", "parameters": {"properties": properties, "required": ["n"]}}]
+    made = calligram.compile_tools(tools, "hermes-json")
+    calls = [
+        {"name": "f", "arguments": {"n": 1, "l": (1, 2)}},
+        {"name": "f", "arguments": {"n": "x", "priority": "urgent", "l": (1,)}},
+        {"name": "f"},
+    ]
+    for render in (made.render, made.render_turn):
+        with pytest.raises(calligram.RenderError) as caught:
+            render(calls)
+        found = [(p.code, p.origin.pointer) for p in caught.value.problems]
+        assert sorted(found) == [
+            ("not-accepted", "/1/arguments/n"),
+            ("not-accepted", "/1/arguments/priority"),
+            ("not-accepted", "/2/arguments"),
+        ]
+        assert any("'urgent' is not one of" in p.message for p in caught.value.problems)

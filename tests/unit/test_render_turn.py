@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any, Literal
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import calligram
 from calligram.targets import parser
@@ -13,6 +18,7 @@ TOOLS = [
 CALLS = [{"name": "f", "arguments": {"b": "x", "a": 1}}]
 
 
+@cache
 def grammar(dialect: str) -> calligram.CompiledGrammar:
     return calligram.compile_tools(TOOLS, dialect, tool_choice="auto")
 
@@ -22,7 +28,10 @@ def test_a_turn_is_read_back(dialect: str) -> None:
     made = grammar(dialect)
     assert made.dialect is not None
     reasoning = "Let me see." if made.dialect.reasoning else ""
-    content = "One moment." if made.dialect.content.with_calls in ("before", "any") else ""
+    # Calls that are told by beginning the message have no text before them.
+    anywhere = any(rule.at != "message_start" for rule in made.trigger.rules)
+    before = made.dialect.content.with_calls in ("before", "any")
+    content = "One moment." if before and anywhere else ""
     text = made.render_turn(CALLS, content=content, reasoning=reasoning)
     result = parser.compile(made).parse(text)
     assert [c["arguments"] for c in result.calls] == [CALLS[0]["arguments"]]
@@ -63,8 +72,67 @@ def test_what_would_be_read_as_something_else_is_refused(
         grammar(dialect).render_turn(CALLS, content=content, reasoning=reasoning)
 
 
+@pytest.mark.parametrize(
+    ("dialect", "content", "reasoning", "calls", "pointers"),
+    [
+        ("llama4-pythonic", "a", "", CALLS, ["/content", "/calls"]),
+        ("gemma3-pythonic", "a", "", CALLS, ["/content", "/calls"]),
+        ("paren-json", "a", "", CALLS, ["/content", "/calls"]),
+        ("functionary-v32", "a>", "", CALLS, ["/content", "/calls"]),
+        ("hermes-json", "\na", "Hm.", CALLS, ["/content"]),
+        ("hermes-json", "\na", "Hm.", [], ["/content"]),
+        ("firefunction-v2", "a ", "", CALLS, ["/content"]),
+        ("hermes-json", "\ud83d", "", [], ["/content"]),
+        ("hermes-json", "", "\ud83d", CALLS, ["/reasoning"]),
+    ],
+)
+def test_the_part_that_would_be_read_as_something_else_is_named(
+    dialect: str, content: str, reasoning: str, calls: list[Any], pointers: list[str]
+) -> None:
+    with pytest.raises(calligram.RenderError) as caught:
+        grammar(dialect).render_turn(calls, content=content, reasoning=reasoning)
+    found = [(p.code, p.origin.pointer) for p in caught.value.problems]
+    assert found == [("not-carryable", pointer) for pointer in pointers]
+
+
+EDGES = st.text("a >{[(\n<f", max_size=4)
+
+
+@pytest.mark.parametrize("dialect", calligram.dialects())
+@settings(max_examples=8, deadline=None)
+@given(content=EDGES, reasoning=EDGES, calls=st.sampled_from([[], CALLS]))
+def test_what_is_rendered_is_read_back(
+    dialect: str, content: str, reasoning: str, calls: list[Any]
+) -> None:
+    made = grammar(dialect)
+    if not (content or reasoning or calls):
+        return
+    try:
+        text = made.render_turn(calls, content=content, reasoning=reasoning)
+    except calligram.RenderError as error:
+        assert {p.code for p in error.problems} == {"not-carryable"}
+        return
+    assert made.dialect is not None
+    result = parser.compile(made).parse(text)
+    assert [c["arguments"] for c in result.calls] == [c["arguments"] for c in calls]
+    assert result.content in (content, content + made.dialect.lead_in)
+    assert result.reasoning.strip() == reasoning.strip()
+
+
+@pytest.mark.parametrize("reasoning", ["allow", "none", "opened"])
+def test_a_turn_of_history_opens_its_block_whatever_the_next_prompt_does(
+    reasoning: Literal["allow", "none", "opened"],
+) -> None:
+    made = calligram.compile_tools(TOOLS, "hermes-json", tool_choice="auto", reasoning=reasoning)
+    text = made.render_turn(CALLS, content="Now.", reasoning="Hm.")
+    assert text == grammar("hermes-json").render_turn(CALLS, content="Now.", reasoning="Hm.")
+
+
 def test_calls_of_a_turn_are_validated() -> None:
     with pytest.raises(calligram.RenderError, match="not-accepted"):
         grammar("hermes-json").render_turn([{"name": "f", "arguments": {"b": 1}}])
     with pytest.raises(calligram.RenderError, match="no turns"):
         calligram.compile_schema({}).render_turn([])
+    for calls in (None, CALLS[0], {}):
+        with pytest.raises(calligram.RenderError, match="invalid-call"):
+            grammar("hermes-json").render_turn(calls)

@@ -1,4 +1,4 @@
-"""Calls against their schemas: what is wrong with what was read, located."""
+"""Calls against their schemas: what is wrong with what was read or is to be written, located."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jsonschema.exceptions import ValidationError
 from jsonschema.protocols import Validator
 
-from ...compiler.compiled import CompiledGrammar
-from ...compiler.identity import ByIdentity
-from ...compiler.ir import ArrayValue, Call, ObjectValue, ReferenceValue, UnionValue, Value
-from ...compiler.json_schema.documents import Documents
-from ...compiler.membership import contains
-from ...compiler.origin import Origin, Problem, did_you_mean
-from ...compiler.validation import validator
+from .identity import ByIdentity
+from .ir import ArrayValue, Call, ObjectValue, ReferenceValue, UnionValue, Value
+from .json_schema.documents import Documents
+from .membership import contains
+from .origin import Origin, Problem, did_you_mean
+from .validation import validator
+
+if TYPE_CHECKING:
+    from .compiled import CompiledGrammar
 
 MOST = 20
 """Problems reported for one call; a hopeless one would drown the others."""
