@@ -12,6 +12,7 @@ from .automaton.recogniser import Recogniser
 from .bounds_findings import merged
 from .errors import RenderError
 from .findings import Finding
+from .given_calls import listed
 from .grammar import Expr, Grammar
 from .ir import Bounds, Call, Envelope, SchemaValue
 from .json_schema.documents import Documents
@@ -120,7 +121,8 @@ class CompiledGrammar:
         """The text of these calls (or, for ``compile_schema``, of this JSON value).
 
         Args:
-            calls: a sequence of ``{"name": str, "arguments": dict}``, perhaps with an "id".
+            calls: a sequence of ``{"name": str, "arguments": dict}``, perhaps with an "id", or of
+                the `tool_calls` of OpenAI's chat API, arguments as JSON text.
             validate: refuse what the grammar does not accept. The notation's own limits always
                 hold.
 
@@ -138,7 +140,8 @@ class CompiledGrammar:
             writer.keep_order = self.key_order == "any"
             text = writer.write(calls, self.value.value, Origin())
         else:
-            text = self._renderer.render(_listed(calls), validate=validate)
+            calls = listed(calls)
+            text = self._renderer.render(calls, validate=validate)
         if validate:
             self._hold(text, calls)
         return text
@@ -166,7 +169,7 @@ class CompiledGrammar:
         """
         if self.dialect is None:
             raise RenderError.at("unsupported-feature", "a grammar of one JSON value has no turns")
-        made = _listed(calls)
+        made = listed(calls)
         if made and validate:
             block = self.dialect.reasoning
             opened = self.envelope is not None and self.envelope.reasoning == "opened"
@@ -221,9 +224,3 @@ class CompiledGrammar:
             f"the calls are not in the grammar: behind {near!r} {found.message}",
             Origin("/"),
         )
-
-
-def _listed(calls: Any) -> Sequence[Any]:
-    if isinstance(calls, Mapping) or not isinstance(calls, Sequence):
-        raise RenderError.at("invalid-call", "calls are a list of calls")
-    return calls

@@ -136,3 +136,20 @@ def test_calls_of_a_turn_are_validated() -> None:
     for calls in (None, CALLS[0], {}):
         with pytest.raises(calligram.RenderError, match="invalid-call"):
             grammar("hermes-json").render_turn(calls)
+
+
+@pytest.mark.parametrize("dialect", calligram.dialects())
+def test_calls_come_as_openai_has_them_too(dialect: str) -> None:
+    made = grammar(dialect)
+    text = made.render(CALLS)
+    message = parser.compile(made).parse(text).openai()
+    assert made.render(message["tool_calls"]) == text
+    assert made.render_turn(message["tool_calls"]) == made.render_turn(CALLS)
+
+
+def test_arguments_that_are_no_json_text_are_refused() -> None:
+    for arguments in ("{", "[" * 5000, "[]"):
+        call = {"type": "function", "function": {"name": "f", "arguments": arguments}}
+        for render in (grammar("hermes-json").render, grammar("hermes-json").render_turn):
+            with pytest.raises(calligram.RenderError, match="invalid-call"):
+                render([call])
