@@ -33,6 +33,46 @@ from .regular.numbers import spells_exponents
 Narrowed = Callable[[Origin, str, str], None]
 
 
+class Narrowings:
+    """Findings on values: one for each keyword of a place, whatever narrows it."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[Origin, str], Finding] = {}
+
+    def add(self, origin: Origin, keyword: str, how: str) -> None:
+        """Say how the keyword at a place is narrowed, once."""
+        known = self._found.get((origin, keyword))
+        if known is None:
+            self._found[origin, keyword] = Finding("narrowed", keyword, how, origin)
+        elif how not in known.how:
+            self._found[origin, keyword] = replace(known, how=f"{known.how}; {how}")
+
+    def sorted(self) -> list[Finding]:
+        """All of them, by tool and place."""
+        return sorted(
+            self._found.values(),
+            key=lambda f: (f.origin.tool or "", f.origin.pointer, f.keyword),
+        )
+
+
+def places(
+    call: Call, kept: Callable[[Value], Value] = lambda value: value
+) -> Iterator[tuple[Value, Origin]]:
+    """The values of a tool with their places; below a value only those of what is `kept` of it."""
+    todo = [(call.arguments.value, call.origin)]
+    todo += [(value, call.origin) for value in call.arguments.definitions.values()]
+    seen: set[tuple[int, Origin]] = set()
+    while todo:
+        value, near = todo.pop()
+        # Values that many places share have no place of their own.
+        origin = value.origin if value.origin.pointer else replace(near, tool=call.name or None)
+        if (id(value), origin) in seen:
+            continue
+        seen.add((id(value), origin))
+        yield value, origin
+        todo += inner_values(kept(value), origin)
+
+
 @dataclass(frozen=True, slots=True)
 class _Spelling:
     """What of the spelling is fixed everywhere in a schema.
@@ -56,32 +96,14 @@ def bounds_findings(
     The origin is that of the value's schema; see :func:`merged`. `fractions`: whole numbers may be
     written with a fraction of zeros.
     """
-    found: dict[tuple[Origin, str], Finding] = {}
-
-    def narrowed(origin: Origin, keyword: str, how: str) -> None:
-        known = found.get((origin, keyword))
-        if known is None:
-            found[origin, keyword] = Finding("narrowed", keyword, how, origin)
-        elif how not in known.how:
-            found[origin, keyword] = replace(known, how=f"{known.how}; {how}")
-
+    found = Narrowings()
     for call in calls:
         spelling = _Spelling(key_order == "schema", fractions, is_draft_4(call.schema))
-        todo = [(call.arguments.value, call.origin)]
-        todo += [(value, call.origin) for value in call.arguments.definitions.values()]
-        seen: set[tuple[int, Origin]] = set()
-        while todo:
-            value, near = todo.pop()
-            # Values that many places share have no place of their own.
-            origin = value.origin if value.origin.pointer else replace(near, tool=call.name or None)
-            if (id(value), origin) in seen:
-                continue
-            seen.add((id(value), origin))
-            _spelling(value, origin, spelling, narrowed)
+        for value, origin in places(call):
+            _spelling(value, origin, spelling, found.add)
             if bounds is not None:
-                _bounds(value, origin, bounds, narrowed)
-            todo += inner_values(value, origin)
-    return sorted(found.values(), key=lambda f: (f.origin.tool or "", f.origin.pointer, f.keyword))
+                _bounds(value, origin, bounds, found.add)
+    return found.sorted()
 
 
 def merged(findings: Sequence[Finding], notes: Sequence[Finding]) -> tuple[Finding, ...]:

@@ -19,10 +19,10 @@ from .ir import (
     ArrayValue,
     EnumValue,
     ObjectValue,
-    ReferenceValue,
     StringValue,
     UnionValue,
     Value,
+    alternatives,
 )
 from .json_schema.json_values import is_container
 from .lower.constant import constant
@@ -111,24 +111,14 @@ class TreeDecoder:
         if known is not None:
             return known[1]
         out: list[Value] = []
-        todo: list[Value] = [kind]
-        seen: set[str] = set()
-        while todo:
-            part = todo.pop(0)
-            match part:
-                case UnionValue(options):
-                    todo[:0] = options
-                case ReferenceValue(name):
-                    if name not in seen:
-                        seen.add(name)
-                        todo.insert(0, self._definitions[name])
-                case EnumValue(values, origin):
-                    out += [
-                        constant(v, origin) if is_container(v) else EnumValue((v,), origin)
-                        for v in values
-                    ]
-                case _:
-                    out.append(part)
+        for part in alternatives(kind, self._definitions):
+            if isinstance(part, EnumValue):
+                out += [
+                    constant(v, part.origin) if is_container(v) else EnumValue((v,), part.origin)
+                    for v in part.values
+                ]
+            else:
+                out.append(part)
         self._alternatives[id(kind)] = (kind, out)
         return out
 

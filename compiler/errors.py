@@ -73,3 +73,8 @@ class RenderError(CalligramError):
 
 class LimitExceeded(CalligramError):
     """A stated limit (depth, states, bytes, time) was reached."""
+
+
+def reason_of(error: Exception) -> str:
+    """Why the system did not do something, in its own words."""
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)

@@ -10,7 +10,7 @@ left is a tree of typed alternatives, with :class:`ReferenceValue` where a defin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TypeAlias
@@ -269,6 +269,22 @@ Value: TypeAlias = (
     | UnionValue
     | ReferenceValue
 )
+
+
+def alternatives(value: Value, definitions: Mapping[str, Value]) -> Iterator[Value]:
+    """What a value is one of, in order: unions opened up, each reference followed once."""
+    todo, seen = [value], set()
+    while todo:
+        part = todo.pop(0)
+        match part:
+            case UnionValue(options):
+                todo[:0] = options
+            case ReferenceValue(name):
+                if name not in seen:
+                    seen.add(name)
+                    todo.insert(0, definitions[name])
+            case _:
+                yield part
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from pydantic import ValidationError
 from .errors import ArtefactError
 from .ir import Bounds
 from .json_text import read_json
-from .spec import DialectSpec
+from .spec import DialectSpec, with_tuples
 from .tools import ToolDefinition
 
 _KEYS: Final = ("kind", "source", "dialect", "documents", "bounds", "options")
@@ -95,7 +95,7 @@ class Recipe:
                 raise ValueError("not a kind of recipe")
             spec = None
             if data["kind"] == "tools":
-                spec = DialectSpec.model_validate(_with_tuples(data["dialect"]))
+                spec = DialectSpec.model_validate(with_tuples(data["dialect"]))
             bounds = None if data["bounds"] is None else Bounds(**data["bounds"])
             return cls(
                 data["kind"], data["source"], spec, data["documents"], bounds, data["options"]
@@ -107,15 +107,6 @@ class Recipe:
 def _dumped(spec: DialectSpec) -> dict[str, Any]:
     """A spec as data. What it does not say is left out: shapes inherit what is not said."""
     return spec.model_dump(by_alias=True, exclude_unset=True)
-
-
-def _with_tuples(value: Any) -> Any:
-    """The same data with tuples for lists, as specs are strict about."""
-    if isinstance(value, list):
-        return tuple(map(_with_tuples, value))
-    if isinstance(value, dict):
-        return {key: _with_tuples(inner) for key, inner in value.items()}
-    return value
 
 
 def _write(value: object, out: list[str]) -> None:

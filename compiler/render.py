@@ -21,7 +21,7 @@ from .lower.elements import Elements
 from .lower.kinds import body_stops, kind_of, kind_parts
 from .lower.layout import Gaps, Layout, value_layout
 from .lower.shape import Shape, shapes
-from .lower.spelling import StringStyle, preferred, raw_fits
+from .lower.spelling import PLAIN, StringStyle, preferred, raw_fits
 from .lower.tree_writer import MISSING, TreeWriter, difference
 from .lower.turn import MAX_INDEX_DIGITS
 from .lower.writer import Writer, check_written, not_carryable, write_string
@@ -113,8 +113,7 @@ class CallRenderer:
                 case str():
                     parts.append(part)
                 case Hole(name="body"):
-                    raw = StringStyle("", "", "none")
-                    parts.append(write_string(body, raw, closer, layout, origin))
+                    parts.append(write_string(body, PLAIN, closer, layout, origin))
                 case Hole(form="json"):
                     quoted = StringStyle('"', '"', "json")
                     parts.append(write_string(tool.name, quoted, "", layout, origin))

@@ -29,6 +29,18 @@ def replace_file(path: Path, data: bytes) -> None:
         raise
 
 
+def replace_if_changed(path: Path, data: bytes) -> None:
+    """The same, folders made where there are none, unless the file is that already.
+
+    Raises:
+        OSError, ValueError: it cannot be read or written.
+    """
+    if path.is_file() and path.read_bytes() == data:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(path.resolve(), data)
+
+
 def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)

@@ -8,7 +8,7 @@ here.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -19,6 +19,15 @@ class Part(BaseModel):
     """Base of every part of a spec: unknown keys are refused, values are fixed once read."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+def with_tuples(value: Any) -> Any:
+    """The same data with tuples for lists, as the models are strict about."""
+    if isinstance(value, list):
+        return tuple(map(with_tuples, value))
+    if isinstance(value, dict):
+        return {key: with_tuples(inner) for key, inner in value.items()}
+    return value
 
 
 class TokenSpec(Part):

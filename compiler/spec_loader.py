@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from .errors import SpecError
+from .errors import SpecError, reason_of
 from .origin import Origin, Problem, did_you_mean, escape_pointer
 from .prebuilt_specs import PACKAGE, prebuilt_spec
 from .spec import ArgsSpec, DialectShape, DialectSpec
@@ -151,8 +151,7 @@ def _file_source(path: Path, origin: Origin) -> Source:
         message = f"{path}: not UTF-8 (byte {error.start})"
         raise SpecError.at("spec-unreadable", message, origin) from None
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise SpecError.at("spec-unreadable", f"{path}: {reason}", origin) from None
+        raise SpecError.at("spec-unreadable", f"{path}: {reason_of(error)}", origin) from None
     return Source(text, str(path), str(path.resolve()), str(path.parent))
 
 

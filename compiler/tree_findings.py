@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from .bounds_findings import inner_values
+from .bounds_findings import Narrowings, places
 from .findings import Finding
 from .ir import AnyValue, Call, EnumValue, ObjectValue, OpenKeys, Value
 from .lower.elements import Elements
@@ -35,30 +35,22 @@ def tree_findings(spec: DialectSpec, calls: Sequence[Call]) -> list[Finding]:
     omits_null = all(e.omits_null for e in elements)
     if not declared_only and not omits_null:
         return []
-    found: dict[tuple[Origin, str], Finding] = {}
+
+    def kept(value: Value) -> Value:
+        if not declared_only or not isinstance(value, ObjectValue):
+            return value
+        # What keys hold that are not written is narrowed with them.
+        opened = tuple(o for o in value.open_keys if listed_keys(o) is not None)
+        return replace(value, open_keys=opened)
+
+    found = Narrowings()
     for call in calls:
-        definitions = call.arguments.definitions
-        todo = [(value, call.origin) for value in (call.arguments.value, *definitions.values())]
-        seen: set[tuple[int, Origin]] = set()
-        while todo:
-            value, near = todo.pop()
-            origin = value.origin if value.origin.pointer else replace(near, tool=call.name or None)
-            if (id(value), origin) in seen:
-                continue
-            seen.add((id(value), origin))
+        for value, origin in places(call, kept):
             notes = list(_undeclared(value, origin)) if declared_only else []
-            notes += _nulls(value, origin, definitions) if omits_null else []
-            for at, keyword, how in notes:
-                known = found.get((at, keyword))
-                if known is not None and how not in known.how:
-                    how = f"{known.how}; {how}"
-                found[at, keyword] = Finding("narrowed", keyword, how, at)
-            if declared_only and isinstance(value, ObjectValue):
-                # What keys hold that are not written is narrowed with them.
-                kept = tuple(o for o in value.open_keys if listed_keys(o) is not None)
-                value = replace(value, open_keys=kept)
-            todo += inner_values(value, origin)
-    return sorted(found.values(), key=lambda f: (f.origin.tool or "", f.origin.pointer, f.keyword))
+            notes += _nulls(value, origin, call.arguments.definitions) if omits_null else []
+            for note in notes:
+                found.add(*note)
+    return found.sorted()
 
 
 def _undeclared(value: Value, origin: Origin) -> Iterator[tuple[Origin, str, str]]:

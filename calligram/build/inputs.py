@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from ..compiler.errors import CalligramError
+from ..compiler.errors import CalligramError, reason_of
 from ..compiler.origin import Origin, Problem
 
 MAX_INPUT: Final = 256 * 2**20
@@ -31,8 +31,7 @@ def read_file(path: str) -> bytes:
         with open(path, "rb") as file:
             data = file.read(MAX_INPUT + 1)
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        message = f"cannot be read: {reason}"
+        message = f"cannot be read: {reason_of(error)}"
         raise InputFileError.at("cannot-read", message, Origin(file=path)) from None
     if len(data) > MAX_INPUT:
         message = f"is longer than {MAX_INPUT:,} bytes"

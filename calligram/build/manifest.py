@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 from pydantic import ValidationError
 
 from ..compiler.origin import Origin, Problem, escape_pointer
-from ..compiler.spec import Part
+from ..compiler.spec import Part, with_tuples
 from .inputs import InputFileError, read_file
 from .settings import GrammarSettings, Manifest
 
@@ -171,7 +171,7 @@ def _validated(
 ) -> P | None:
     """The model; None, with problems added, if the data is not right."""
     try:
-        return model.model_validate(_with_tuples(data))
+        return model.model_validate(with_tuples(data))
     except ValidationError as error:
         from ..compiler.spec_errors import spec_problems
         from .toml_tree import tree_of
@@ -192,12 +192,3 @@ def _validated(
 def _hint(hint: str | None) -> str | None:
     # These belong to dialect specs alone.
     return hint.replace("extends, vars, ", "") if hint else hint
-
-
-def _with_tuples(value: Any) -> Any:
-    """The same data with tuples for lists, as the models are strict about."""
-    if isinstance(value, list):
-        return tuple(map(_with_tuples, value))
-    if isinstance(value, dict):
-        return {key: _with_tuples(inner) for key, inner in value.items()}
-    return value

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from ..compiler.errors import reason_of
 from ..compiler.origin import Origin
-from ..compiler.replace_file import replace_file
+from ..compiler.replace_file import replace_if_changed
 from .inputs import InputFileError
 
 FORMAT: Final = 1
@@ -73,12 +74,10 @@ def write(path: str, entries: Mapping[str, Entry]) -> None:
     try:
         if not entries:
             file.unlink(missing_ok=True)
-        elif not file.exists() or file.read_bytes() != data:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(file.resolve(), data)
+        else:
+            replace_if_changed(file, data)
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        message = f"cannot be written: {reason}"
+        message = f"cannot be written: {reason_of(error)}"
         raise RecordError.at("cannot-write", message, Origin(file=path)) from None
 
 

@@ -14,9 +14,9 @@ import signal
 import sys
 from pathlib import Path
 
-from ..compiler.errors import CalligramError
+from ..compiler.errors import CalligramError, reason_of
 from ..compiler.origin import Origin, Problem
-from ..compiler.replace_file import replace_file
+from ..compiler.replace_file import replace_if_changed
 from .outcome import Done, Failed, Outcome
 from .plan import Unit
 
@@ -53,15 +53,10 @@ def work(unit: Unit, write: bool) -> Outcome:
 def _replace(path: str, content: bytes) -> None:
     from .inputs import InputFileError
 
-    file = Path(path)
     try:
-        if file.is_file() and file.read_bytes() == content:
-            return
-        file.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(file.resolve(), content)
+        replace_if_changed(Path(path), content)
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        message = f"cannot be written: {reason}"
+        message = f"cannot be written: {reason_of(error)}"
         raise InputFileError.at("cannot-write", message, Origin(file=path)) from None
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from ..compiler.errors import VocabularyError
+from ..compiler.errors import VocabularyError, reason_of
 from ..compiler.origin import Origin
 from .chat_template_error import ChatTemplateError
 
@@ -212,9 +212,8 @@ def _read(path: Path, size: int = MAX_BYTES + 1) -> bytes:
         with path.open("rb") as file:
             return file.read(size)
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise ChatTemplateError.at(
-            "template-unreadable", f"cannot be read: {reason}", Origin(file=str(path))
+            "template-unreadable", f"cannot be read: {reason_of(error)}", Origin(file=str(path))
         ) from None
 
 

@@ -7,6 +7,7 @@ import stat
 import sys
 from pathlib import Path
 
+from ..compiler.errors import reason_of
 from ..compiler.origin import Origin
 from ..compiler.replace_file import replace_file
 from .exit_codes import ExitCode, InputError
@@ -49,8 +50,7 @@ def _read_bytes(name: str) -> bytes:
             with open(name, "rb") as file:
                 data = file.read(MAX_INPUT + 1)
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InputError.at("cannot-read", f"cannot be read: {reason}", origin) from None
+        raise InputError.at("cannot-read", f"cannot be read: {reason_of(error)}", origin) from None
     if len(data) > MAX_INPUT:
         raise InputError.at("input-too-long", f"is longer than {MAX_INPUT:,} bytes", origin)
     return data
@@ -86,8 +86,7 @@ def write_text(name: str, text: str) -> None:
         else:
             replace_file(path.resolve(), text.encode("utf-8"))
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        message = f"cannot be written: {reason}"
+        message = f"cannot be written: {reason_of(error)}"
         raise InputError.at("cannot-write", message, Origin(file=name)) from None
 
 

@@ -212,8 +212,8 @@ class Fronts:
         """The bytes that the continuation can begin with."""
         known = self.known.get(cell)
         if known is None:
-            head, tail = self.core.parts(cell) if cell != END else ((), END)
-            if head and head[0] == REPEAT and not self._may_be_empty(head[1]):
+            head, tail = self.core.parts(cell)
+            if head[0] == REPEAT and not self._may_be_empty(head[1]):
                 # Without opening one repetition after the other: there may be thousands.
                 _, index, need, left = head
                 found = 0 if left == 0 else self._item_firsts(index)

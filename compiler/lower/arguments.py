@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final
 
 from ..errors import RenderError
 from ..grammar import Expr, Literal, choice, sequence
@@ -24,6 +25,7 @@ from ..ir import (
     StringValue,
     UnionValue,
     Value,
+    alternatives,
 )
 from ..regular.language import Language
 from ..spec import TokenSpec, TypeAttrSpec
@@ -34,7 +36,7 @@ from .objects import may_be_empty, object_members
 from .plain import is_word
 from .shape import Shape, markup
 from .shared import Shared
-from .spelling import StringStyle
+from .spelling import PLAIN
 from .values import ValueLowering
 from .writer import not_carryable
 
@@ -189,8 +191,7 @@ class ArgumentsLowering:
             stops = self.shape.key_stops(following)
             # White space at the ends would be taken for layout.
             names = member.names & Language.avoiding(stops) & solid_text()
-            raw = StringStyle("", "", "none")
-            return self.values.texts.raw(names, raw, following, 0, None, member.origin, MAX_KEY)
+            return self.values.texts.raw(names, PLAIN, following, 0, None, member.origin, MAX_KEY)
         name = member.name
         if not self.shape.carries_key(name, following, self.avoid):
             error: RenderError = not_carryable(
@@ -243,17 +244,10 @@ def attribute_of(types: TypeAttrSpec | None, name: str) -> str | None:
 def object_parts(value: Value, definitions: Mapping[str, Value]) -> list[ObjectValue]:
     """The objects that a tool's arguments can be, unions and references taken apart."""
     out: list[ObjectValue] = []
-    todo, seen = [value], set()
-    while todo:
-        part = todo.pop(0)
+    for part in alternatives(value, definitions):
         match part:
             case ObjectValue():
                 out.append(part)
-            case UnionValue(options):
-                todo[:0] = options
-            case ReferenceValue(name) if name not in seen:
-                seen.add(name)
-                todo.insert(0, definitions[name])
             case AnyValue(origin):
                 anything = OpenKeys(Language.any(), AnyValue(origin), origin)
                 out.append(ObjectValue((), (anything,), origin=origin))
@@ -307,7 +301,7 @@ def split_types(value: Value, definitions: Mapping[str, Value]) -> dict[str, Val
             case NeverValue():
                 pass
             case _:
-                found.setdefault(_TYPE_OF[type(part)], []).append(part)
+                found.setdefault(TYPE_OF[type(part)], []).append(part)
     return {
         name: parts[0] if len(parts) == 1 else UnionValue(tuple(parts), value.origin)
         for name, parts in found.items()
@@ -326,7 +320,7 @@ def _any_parts(value: AnyValue) -> dict[str, Value]:
     }
 
 
-_TYPE_OF: dict[type, str] = {
+TYPE_OF: Final[dict[type, str]] = {
     StringValue: "string",
     IntegerValue: "integer",
     NumberValue: "number",
@@ -335,6 +329,7 @@ _TYPE_OF: dict[type, str] = {
     ArrayValue: "array",
     ObjectValue: "object",
 }
+"""The JSON type of a typed value that has one."""
 
 
 def json_type(value: object) -> str:

@@ -18,11 +18,11 @@ from ..template import Hole, Part, literal_after
 from .arguments import attribute_of
 from .keys import solid_text
 from .shape import Shape
-from .spelling import StringStyle
+from .spelling import PLAIN
 
 JSON_TYPES: Final = ("string", "number", "integer", "boolean", "null", "array", "object")
 CONTAINERS: Final = frozenset({"array", "object"})
-RAW: Final = (StringStyle("", "", "none"),)
+RAW: Final = (PLAIN,)
 """Strings in a tree are raw text up to what closes their element."""
 
 

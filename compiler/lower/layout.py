@@ -11,7 +11,7 @@ from typing import Literal
 
 from ..spec import ArgsSpec, DialectSpec, JsonSpec, LiteralsSpec
 from ..template import parse_item, parse_param
-from .spelling import StringStyle, styles
+from .spelling import PLAIN, StringStyle, styles
 
 JSON_STRING = StringStyle('"', '"', "json")
 _ASCII_STRING = StringStyle('"', '"', "ascii")
@@ -129,7 +129,7 @@ def value_layout(
             return Layout(
                 "dict",
                 strings=strings,
-                keys=(StringStyle("", "", "none"),) if bare else strings,
+                keys=(PLAIN,) if bare else strings,
                 comma=",",
                 colon=":",
                 literals=args.literals,
@@ -153,8 +153,8 @@ def _tree_layout(args: ArgsSpec, avoid: tuple[str, ...]) -> Layout:
     """The layout of a tree's leaves."""
     return Layout(
         "tree",
-        strings=(StringStyle("", "", "none"),),
-        keys=(JSON_STRING if "{key:json}" in (args.param or "") else StringStyle("", "", "none"),),
+        strings=(PLAIN,),
+        keys=(JSON_STRING if "{key:json}" in (args.param or "") else PLAIN,),
         comma="",
         colon="",
         literals=args.literals,

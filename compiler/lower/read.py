@@ -81,7 +81,14 @@ class ReadLowering:
             start = block if self.opened else choice(sequence(self.values.gap, opener, block), body)
         if self.spec.prefill and not self.opened:
             # What was generated goes on behind the prefill; a text that repeats it is read too.
-            start = choice(start, behind(start, self.spec.prefill, self.rules))
+            rest = behind(start, self.spec.prefill, self.rules)
+            if any(s.begins_with(self.spec.prefill) for s in shapes(self.spec)):
+                # Before anything that is prose, so that a call cut off is none.
+                sections = self._sections(RuleRef("body"))
+                wraps = self._wraps(sections, self._done())
+                start = choice(sections, *wraps, rest, start)
+            else:
+                start = choice(start, rest)
         return Grammar(self.rules, start)
 
     # Around the calls -------------------------------------------------------------------------
@@ -90,12 +97,10 @@ class ReadLowering:
         """Content and calls in any order, then perhaps the turn's end."""
         ends = [Literal(t) for t in self.spec.turn_end.tokens]
         sections = self._sections(RuleRef("body"))
-        done = choice(*ends, EMPTY)
+        done = self._done()
         free = self._free_text()
         options: list[Expr] = [sections, *ends]
-        for form in (self.spec.content, *self.spec.content.alternatives):
-            if form.open or form.close:
-                options.append(self._wrapped(form, sections, done))
+        options += self._wraps(sections, done)
         calls_anywhere = not all(t.at == "message_start" for t in self.spec.triggers)
         if calls_anywhere and any(s.starts_with_name() for s in shapes(self.spec)):
             # Nothing but a name marks a call, so it must begin where a word can.
@@ -120,6 +125,15 @@ class ReadLowering:
         self.rules.define("in-word", Choice(step))
         self.rules.define("word-edge", Choice((EMPTY, *step)))
         return Choice(step)
+
+    def _done(self) -> Expr:
+        """The turn's end, or that of the text."""
+        return choice(*(Literal(t) for t in self.spec.turn_end.tokens), EMPTY)
+
+    def _wraps(self, sections: Expr, done: Expr) -> list[Expr]:
+        """Content in each way that the dialect wraps it."""
+        forms = (self.spec.content, *self.spec.content.alternatives)
+        return [self._wrapped(f, sections, done) for f in forms if f.open or f.close]
 
     def _wrapped(self, content: ContentForm, sections: Expr, done: Expr) -> Expr:
         """Content between the dialect's markers."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ..grammar import Expr, Literal, Sequence, Token, sequence
 from ..spec import ArgsSpec, CallIdSpec, CallsSpec, DialectSpec, JsonSpec, SectionSpec, TokenSpec
 from ..template import Hole, Part, literal_after, parse_call, parse_item, parse_param
-from .spelling import WHITESPACE, Escape, StringStyle, raw_fits, styles
+from .spelling import PLAIN, WHITESPACE, Escape, StringStyle, raw_fits, styles
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Shape:
         """How plain strings are written in `tagged`."""
         spec = self.args.string
         if spec is None:
-            return (StringStyle("", "", "none"),)
+            return (PLAIN,)
         return styles(spec)
 
     def name_escape(self) -> Escape:

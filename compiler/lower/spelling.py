@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence as Seq
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 from typing import Literal as OneOf
 
 from ..grammar import (
@@ -66,6 +67,10 @@ class StringStyle:
     when: tuple[str, ...] = ()
     shuns: tuple[str, ...] = ()
     before: str = ""
+
+
+PLAIN: Final = StringStyle("", "", "none")
+"""Raw text up to whatever follows."""
 
 
 def styles(spec: StringSpec) -> tuple[StringStyle, ...]:

@@ -18,7 +18,6 @@ from ..ir import (
     ArrayValue,
     BooleanValue,
     EnumValue,
-    IntegerValue,
     Key,
     NeverValue,
     NullValue,
@@ -29,12 +28,13 @@ from ..ir import (
     StringValue,
     UnionValue,
     Value,
+    alternatives,
 )
 from ..origin import Problem
 from ..regular.language import Language
 from ..spec import TokenSpec
 from ..template import Hole, Part, literal_after
-from .arguments import ArgumentsLowering, attribute_of, json_type
+from .arguments import TYPE_OF, ArgumentsLowering, attribute_of, json_type
 from .constant import constant
 from .elements import CONTAINERS, RAW, Elements
 from .keys import MAX_KEY
@@ -43,7 +43,7 @@ from .objects import may_be_empty, object_members
 from .plain import PlainValues
 from .shape import Shape, markup
 from .shared import Shared
-from .spelling import StringStyle
+from .spelling import PLAIN
 from .tree_objects import declared_only, nulls_left_out
 from .values import ValueLowering
 from .writer import not_carryable
@@ -203,8 +203,7 @@ class TreeValues(ValueLowering):
             return keys.key(member) if isinstance(member, Key) else keys.open_key(member)
         if isinstance(member, OpenKeys):
             names = member.names & self.elements.key_names
-            plain = StringStyle("", "", "none")
-            return self.texts.raw(names, plain, "", 0, None, member.origin, MAX_KEY)
+            return self.texts.raw(names, PLAIN, "", 0, None, member.origin, MAX_KEY)
         if not self.elements.carries_key(member.name):
             message = f"the key {member.name!r} cannot be written in this notation"
             self.shared.problems += not_carryable(message, member.origin).problems
@@ -260,7 +259,7 @@ class TreeValues(ValueLowering):
                 case NeverValue():
                     pass
                 case _:
-                    found.append((_type_of(part), part))
+                    found.append((TYPE_OF[type(part)], part))
         return found
 
     def _definition(self, name: str) -> dict[str, list[Value]]:
@@ -268,19 +267,9 @@ class TreeValues(ValueLowering):
         found = self._pieces_of.get(name)
         if found is None:
             found = {}
-            todo, seen = [self.definitions[name]], {name}
-            while todo:
-                part = todo.pop(0)
-                match part:
-                    case UnionValue(options):
-                        todo[:0] = options
-                    case ReferenceValue(other):
-                        if other not in seen:
-                            seen.add(other)
-                            todo.insert(0, self.definitions[other])
-                    case _:
-                        for kind, piece in self._pieces(part):
-                            found.setdefault(kind, []).append(piece)
+            for part in alternatives(ReferenceValue(name), self.definitions):
+                for kind, piece in self._pieces(part):
+                    found.setdefault(kind, []).append(piece)
             self._pieces_of[name] = found
         return found
 
@@ -390,22 +379,3 @@ class TreeValues(ValueLowering):
         found = self._named(OpenKeys(names, AnyValue()), forms)
         assert found is not None
         return Members(tuple(keys), EMPTY, (found[1],), most, names=(found[0],), memory="ascending")
-
-
-def _type_of(value: Value) -> str:
-    """The JSON type of a value that has one."""
-    match value:
-        case StringValue():
-            return "string"
-        case IntegerValue():
-            return "integer"
-        case NumberValue():
-            return "number"
-        case BooleanValue():
-            return "boolean"
-        case NullValue():
-            return "null"
-        case ArrayValue():
-            return "array"
-        case _:
-            return "object"

@@ -37,7 +37,7 @@ from .openers import without_openers
 from .prefill import behind
 from .shape import Shape, markup, shapes, string_markers
 from .shared import Shared
-from .spelling import DIGIT, NONZERO, WHITESPACE, StringStyle, escaped, raw_fits, spell
+from .spelling import DIGIT, NONZERO, PLAIN, WHITESPACE, escaped, raw_fits, spell
 from .tree import TreeArguments
 from .trie import trie
 from .values import ValueLowering
@@ -333,7 +333,7 @@ class TurnLowering:
             if isinstance(part, str):
                 parts.append(markup(part, self.spec.tokens))
             elif part.name == "body":
-                raw = (StringStyle("", "", "none"),)
+                raw = (PLAIN,)
                 value = key.value
                 expr = (
                     values.texts.enum(value, raw, behind_it)

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from ..errors import VocabularyError
+from ..errors import VocabularyError, reason_of
 from ..origin import Origin
 
 MAX_BYTES: Final = 512 * 2**20
@@ -22,8 +22,7 @@ def is_path(value: object) -> bool:
 
 def unreadable(error: Exception, path: Named) -> VocabularyError:
     """The error for a file that the system does not let us read."""
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    message = f"cannot be read: {reason}"
+    message = f"cannot be read: {reason_of(error)}"
     return VocabularyError.at("vocabulary-unreadable", message, Origin(file=os.fspath(path)))
 
 

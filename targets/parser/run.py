@@ -223,30 +223,15 @@ class Run:
         prose: the text was cut off, and what is known of the call is worth more.
         """
         final = self._automaton.final(self._config)
-        begun = 0 if final is None or final[0] else self._armed_reading()
-        if final is not None and begun == 0 and (final[0] == 0 or not self._has_begun(final[0])):
+        if final is not None and (final[0] == 0 or not self._has_begun(final[0])):
             index, events = final
             self._commit(self._histories[index])
             for event in events:
                 self._tell(event, self.position)
             return True
-        self._commit(self._histories[begun])
-        self._complete(begun)
+        self._commit(self._histories[0])
+        self._complete()
         return False
-
-    def _armed_reading(self) -> int:
-        """The reading in which a call's name is told, where what arms a call begins the text and
-        the preferred reading takes it for prose all the same; 0 if there is none."""
-        place, slots = self._place, self._automaton.core.slots
-        if place.prose or not self._begins_armed(place):
-            return 0
-        for index, history in enumerate(self._histories):
-            if any(e < 0 and slots[-e - 1].kind == "name" for e, _ in _flat(history)):
-                return index
-        return 0
-
-    def _begins_armed(self, place: Place) -> bool:
-        return bytes(self._text[place.start :]).lstrip().startswith(self._markers)
 
     def _has_begun(self, other: int) -> bool:
         """Has a call begun in the preferred reading, which the reading `other` takes for prose: is
@@ -261,7 +246,9 @@ class Run:
                 return True
         if place.named:
             return True
-        return not place.prose and self._begins_armed(place)
+        return not place.prose and bytes(self._text[place.start :]).lstrip().startswith(
+            self._markers
+        )
 
     def _moved(self, place: Place, event: int, position: int) -> Place:
         """Where a reading is after one more event."""
@@ -280,10 +267,10 @@ class Run:
         self._place = self._moved(self._place, event, position)
         self._builder.event(event, position)
 
-    def _complete(self, reading: int) -> None:
+    def _complete(self) -> None:
         """If the open call is all there, only what stands around the calls is missing: close it."""
         slots = self._automaton.core.slots
-        thread = self._automaton.threads(self._config)[reading]
+        thread = self._automaton.threads(self._config)[0]
         for arc in self._automaton.core.expand(thread).arcs:
             closing: list[int] = []
             for event in arc.events:

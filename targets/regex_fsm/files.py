@@ -43,7 +43,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from ...compiler.errors import ArtefactError
+from ...compiler.errors import ArtefactError, reason_of
 from ...compiler.origin import Origin
 from ...compiler.replace_file import replace_file
 from ...compiler.vocabulary.vocabulary import Vocabulary
@@ -71,10 +71,8 @@ def save(table: TokenTable, path: str | os.PathLike[str]) -> None:
     try:
         replace_file(Path(path).resolve(), dumps(table))
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise ArtefactError.at(
-            "table-unwritable", f"cannot be written: {reason}", Origin(file=os.fspath(path))
-        ) from None
+        message = f"cannot be written: {reason_of(error)}"
+        raise ArtefactError.at("table-unwritable", message, Origin(file=os.fspath(path))) from None
 
 
 def load(path: str | os.PathLike[str], vocabulary: Vocabulary) -> TokenTable:
@@ -89,8 +87,7 @@ def load(path: str | os.PathLike[str], vocabulary: Vocabulary) -> TokenTable:
         with open(path, "rb") as file:
             data = file.read()
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        message = f"cannot be read: {reason}"
+        message = f"cannot be read: {reason_of(error)}"
         raise ArtefactError.at("table-unreadable", message, Origin(file=name)) from None
     return loads(data, vocabulary, name)
 
