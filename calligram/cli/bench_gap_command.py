@@ -21,7 +21,7 @@ from ..bench.gap.runner import Result, Settings, run
 from ..bench.gap.server import Server
 from ..off import VARIABLE, disabled
 from . import progress
-from .files import read_text, shown, write_out, write_text
+from .files import check_folder, read_text, shown, write_out, write_text
 from .options import Json
 from .parse_command import dump
 from .problems import visible
@@ -89,6 +89,8 @@ def bench_gap(
     source = str(BUNDLED) if cases is None else cases
     job = prepare(read_set(read_text(source), shown(source)), dialect, examples)
     settings = Settings(max_tokens, seed, temperature)
+    if plot_file is not None:
+        check_folder(plot_file)
     total = len(job.cases.cases[:limit])
     with progress.bars() as shown_bars:
         task = shown_bars.add_task("starting the server", total=None)
@@ -98,7 +100,7 @@ def bench_gap(
             results = run(
                 job, asked, limit, settings, lambda done: shown_bars.update(task, completed=done)
             )
-    found = {mode: sum_up(results, mode) for mode in MODES}
+    found: dict[Mode, Figures] = {mode: sum_up(results, mode) for mode in MODES}
     head = header(job, results, model, examples, settings)
     if plot_file is not None:
         write_text(plot_file, picture(found, head))

@@ -79,7 +79,7 @@ class SetFile(Part):
     form: Form
     examples: tuple[Example, ...] = ()
     tools: tuple[Any, ...]
-    cases: tuple[Case, ...] = Field(min_length=1)
+    cases: tuple[Case, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +115,8 @@ def read_set(text: str, file: str) -> CaseSet:
             raise _wrong(
                 *(replace(p, code="bench-cases", hint=_hint(p.hint)) for p in found)
             ) from None
+        if not read.cases:
+            raise _wrong(Problem("bench-cases", "`cases` must not be empty", Origin("/cases")))
         names = [tool.name for tool in read_tools(data["tools"])]
         if unknown := _unknown_tools(read.cases, names):
             raise _wrong(*unknown)
