@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich import box
@@ -18,7 +18,6 @@ from ..bench.gap.case_set import BUNDLED, read_set
 from ..bench.gap.figures import BARS, Figures, by_kind, sum_up
 from ..bench.gap.job import MODES, Job, Mode, prepare
 from ..bench.gap.runner import Result, Settings, run
-from ..bench.gap.server import Server
 from ..off import VARIABLE, disabled
 from . import progress
 from .files import check_folder, read_text, shown, write_out, write_text
@@ -26,6 +25,9 @@ from .options import Json
 from .parse_command import dump
 from .problems import visible
 from .report_command import page_width
+
+if TYPE_CHECKING:
+    from ..bench.gap.server import Server
 
 CONTEXT: Final = 6144
 """Tokens of the embedded server: the bundled prompts, and the longest call behind them."""
@@ -59,7 +61,7 @@ def bench_gap(
     examples: Annotated[
         int, typer.Option(min=0, help="Answered examples before each prompt; the set has 2.")
     ] = 2,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first prompts.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Ask only so many prompts.")] = None,
     max_tokens: Annotated[
         int,
         typer.Option(
@@ -124,6 +126,8 @@ def bench_gap(
 @contextlib.contextmanager
 def the_server(address: str | None) -> Iterator[Server]:
     """The server that runs at `address`, or one of our own that is gone afterwards."""
+    from ..bench.gap.server import Server  # Other commands talk no HTTP.
+
     if address is not None:
         yield Server(address)
         return

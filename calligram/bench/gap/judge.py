@@ -9,8 +9,8 @@ from typing import Any
 
 from ...targets.parser import ParseResult
 from .case_set import Case
+from .completion import Completion
 from .job import Job, Mode
-from .server import Completion
 
 
 @dataclass(frozen=True, slots=True)

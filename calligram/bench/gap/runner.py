@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .case_set import Case
+from .completion import Completion
 from .job import MODES, Job, Mode
 from .judge import Answer, begun, judge
-from .server import Completion, Server
+
+if TYPE_CHECKING:
+    from .server import Server  # It imports what talks HTTP, which other commands do not need.
 
 Progress = Callable[[int], None]
 """Answers done -> nothing."""

@@ -8,37 +8,20 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from ...compiler.origin import Origin
+from ...demo_client import DIRECT
 from ..bench_error import BenchError
+from .completion import Completion
 
 SECONDS: Final = 600
 """How long one answer may take; the first prompt is read as a whole."""
 
 MOST_BYTES: Final = 64 * 2**20
 """Bytes of one answer that are read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """What the model wrote.
-
-    Attributes:
-        cut: it met a limit instead of ending.
-        tokens: how many it wrote; `seconds`: how long that took, without reading the prompt where
-            the server tells.
-        error: why the server broke off, in its words; then there is no text.
-    """
-
-    text: str
-    cut: bool
-    tokens: int
-    seconds: float
-    error: str | None = None
 
 
 class Server:
@@ -105,7 +88,7 @@ class Server:
             self.address + path, data, {"Content-Type": "application/json"}
         )
         try:
-            with urllib.request.urlopen(request, timeout=SECONDS) as response:
+            with DIRECT.open(request, timeout=SECONDS) as response:
                 told = json.loads(response.read(MOST_BYTES))
         except urllib.error.HTTPError as error:
             with error:

@@ -18,11 +18,12 @@ from calligram import demo_client
 from calligram.bench import bars, plot
 from calligram.bench.bench_error import BenchError
 from calligram.bench.gap.case_set import BUNDLED, Case, CaseSet, Kind, read_set
+from calligram.bench.gap.completion import Completion
 from calligram.bench.gap.figures import by_kind, sum_up
 from calligram.bench.gap.job import MODES, Job, Mode, prepare
 from calligram.bench.gap.judge import Answer, judge
 from calligram.bench.gap.runner import Result, Settings, made_prompt, run
-from calligram.bench.gap.server import Completion, Server
+from calligram.bench.gap.server import Server
 from calligram.compiler.spec_loader import load_dialect
 from tests.cli_runner import run as command
 from tests.engine import Engine
@@ -302,6 +303,13 @@ def test_a_server_that_refuses_ends_the_bench_with_its_words(
     (problem,) = caught.value.problems
     assert problem.code == "bench-server" and words in problem.message
     assert (problem.origin.file, problem.origin.pointer) == (fake.address, path)
+
+
+def test_a_proxy_of_the_environment_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.delenv("no_proxy", raising=False)
+    with running(FakeLlama(lambda body: completion(""))) as fake:
+        assert Server(fake.address).model() == "tiny.gguf"
 
 
 @pytest.mark.parametrize(
