@@ -47,6 +47,12 @@ def svg(
     return "\n".join(parts) + "\n"
 
 
+def percent(share: float) -> str:
+    """A share as a whole percentage; only all is 100 %, and only nothing is 0 %."""
+    rounded = round(share * 100)
+    return f"{rounded if share in (0, 1) else min(max(rounded, 1), 99)} %"
+
+
 def _bar(left: float, wide: float, number: int, share: float | None, words: str) -> list[str]:
     """A bar with its percentage above; only a dash where there is no share."""
     if share is None:
@@ -54,9 +60,9 @@ def _bar(left: float, wide: float, number: int, share: float | None, words: str)
     top = _y(share)
     rectangle = (
         f'<rect class="b{number}" x="{left + 1:.1f}" y="{top:.1f}" width="{wide - 2:.1f}" '
-        f'height="{_y(0) - top:.1f}"><title>{escape(words)}: {share:.1%}</title></rect>'
+        f'height="{_y(0) - top:.1f}"><title>{escape(words)}: {percent(share)}</title></rect>'
     )
-    return [rectangle, words_at(left + wide / 2, top - 6, f"{share:.0%}", "ink", "middle")]
+    return [rectangle, words_at(left + wide / 2, top - 6, percent(share), "ink", "middle")]
 
 
 def _y(share: float) -> float:

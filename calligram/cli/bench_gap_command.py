@@ -197,7 +197,7 @@ def _columns(first: str, others: Iterable[str]) -> Table:
 
 def _part(part: int, whole: int) -> str:
     """`57 (95 %)`; a dash where there is nothing to be a part of."""
-    return f"{part} ({part / whole:.0%})" if whole else "–"
+    return f"{part} ({bars.percent(part / whole)})" if whole else "–"
 
 
 def notes(found: Mapping[Mode, Figures], settings: Settings) -> list[str]:

@@ -365,9 +365,17 @@ def test_bars_are_as_high_as_their_shares() -> None:
     assert heights == pytest.approx([heights[0], heights[0] / 2, 0.0], abs=0.1)
     assert heights[0] > (plot.HEIGHT - plot.TOP - plot.BOTTOM) * 0.8
     texts = [t.text for t in tree.iter(f"{SVG}text")]
-    assert {"T & t", "a <b>", "c", "one", "two", "100%", "50%", "0%", "–"} <= set(texts)
+    assert {"T & t", "a <b>", "c", "one", "two", "100 %", "50 %", "0 %", "–"} <= set(texts)
     lefts = [float(r.attrib["x"]) for r in drawn]
     assert lefts == sorted(lefts) and plot.LEFT <= lefts[0] and lefts[-1] < plot.WIDTH - plot.RIGHT
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [(0, "0 %"), (0.001, "1 %"), (0.5, "50 %"), (0.994, "99 %"), (0.999, "99 %"), (1, "100 %")],
+)
+def test_only_all_is_a_hundred_percent(share: float, words: str) -> None:
+    assert bars.percent(share) == words
 
 
 # The command ------------------------------------------------------------------------------------
@@ -385,7 +393,7 @@ def test_the_command_prints_a_table_or_json_and_draws(tmp_path: Path) -> None:
     assert (shown.code, shown.err, told.code, told.err) == (0, "", 0, "")
     assert "4 prompts, 12 tools; tiny.gguf" in shown.out
     row = next(line for line in shown.out.splitlines() if line.startswith("valid, of those"))
-    assert row.split()[-6:] == ["4", "(100%)", "4", "(100%)", "0", "(0%)"]
+    assert row.split()[-8:] == ["(100", "%)", "4", "(100", "%)", "0", "(0", "%)"]
     assert ET.fromstring(picture.read_text(encoding="utf-8")).tag == f"{SVG}svg"
     document = told.json
     assert (document["prompts"], document["tools"], document["examples"]) == (4, 12, 0)
