@@ -55,7 +55,7 @@ def test_the_bundled_set_is_sixty_prompts_over_twelve_tools_of_every_kind() -> N
     assert set(kinds) == set(get_args(Kind)) and min(kinds.values()) >= 3
     wanted = Counter(c.tool for c in found.cases)
     assert all(wanted[name] >= 2 for name in names)
-    assert all((c.tool is None) == (c.kind == "no_call") or c.tool is None for c in found.cases)
+    assert all((c.tool is None) == (c.kind == "no_call") for c in found.cases)
     assert all(len(c.prompt) > 600 for c in found.cases if c.kind == "long_text")
 
 
