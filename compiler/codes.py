@@ -17,12 +17,15 @@ INPUT: Final[Codes] = {
     "not-utf-8": "A file, an argument or a text to read is not UTF-8.",
     "usage": "The command line's arguments make no sense.",
     "internal": "A bug in calligram.",
+    "bench-cases": "A set of cases to put to a model has the wrong shape.",
+    "bench-disabled": "Constraints are off (CALLIGRAM_DISABLE), and are to be measured.",
     "bench-not-installed": "What a benchmark needs is not installed.",
     "bench-schema": "A line of schemas to measure holds no schema.",
+    "bench-server": "The server to measure is away, not llama.cpp's, or refuses a request.",
     "bench-text": "A text to measure cannot be written in the vocabulary.",
     "demo-data": "The demo's data file has the wrong shape.",
-    "demo-not-installed": "The demo's server or model is not installed.",
-    "demo-server": "The demo's server did not start, refused a request or broke off.",
+    "demo-not-installed": "The demo's server or model, also that of `bench gap`, is not installed.",
+    "demo-server": "The demo's server, also that of `bench gap`, did not start or broke off.",
 }
 
 SPECS: Final[Codes] = {

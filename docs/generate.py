@@ -105,6 +105,7 @@ COMMANDS = [
     ("bench",),
     ("bench", "mask"),
     ("bench", "fsm"),
+    ("bench", "gap"),
 ]
 
 

@@ -1,1 +1,1 @@
-"""`calligram bench`: how fast masks are, beside other engines where they are installed."""
+"""`calligram bench`: how fast masks are, beside other engines; what constraints buy on a model."""

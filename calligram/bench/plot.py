@@ -63,8 +63,8 @@ def svg(series: Sequence[Series], title: str, subtitle: str) -> str:
         f'width="{WIDTH}" height="{HEIGHT}" role="img" aria-label="{escape(title)}">',
         f"<style>\n{_style(names)}\n</style>",
         f'<rect class="ground" width="{WIDTH}" height="{HEIGHT}"/>',
-        _text(LEFT, 28, title, "ink title"),
-        _text(LEFT, 47, subtitle, "soft"),
+        words_at(LEFT, 28, title, "ink title"),
+        words_at(LEFT, 47, subtitle, "soft"),
         *_legend(names, any(s.again for s in shown)),
         *_grid(scale, levels),
         *(_line(s, names.index(s.name), line, scale) for s, line in zip(shown, lines, strict=True)),
@@ -120,13 +120,13 @@ def _grid(scale: _Scale, levels: Sequence[float]) -> list[str]:
     for decade in range(scale.low, scale.high + 1):
         x = scale.x(10.0**decade)
         parts.append(f'<line class="grid" x1="{x:.1f}" y1="{TOP}" x2="{x:.1f}" y2="{bottom}"/>')
-        parts.append(_text(x, bottom + 20, _power(decade), "soft", "middle"))
+        parts.append(words_at(x, bottom + 20, _power(decade), "soft", "middle"))
     for level in levels:
         y = scale.y(level / 100)
         kind = "axis" if not level else "grid"
         parts.append(f'<line class="{kind}" x1="{LEFT}" y1="{y:.1f}" x2="{right}" y2="{y:.1f}"/>')
-        parts.append(_text(LEFT - 8, y + 4, f"{level:g} %", "soft", "end"))
-    parts.append(_text((LEFT + right) / 2, HEIGHT - 14, "time a token", "soft", "middle"))
+        parts.append(words_at(LEFT - 8, y + 4, f"{level:g} %", "soft", "end"))
+    parts.append(words_at((LEFT + right) / 2, HEIGHT - 14, "time a token", "soft", "middle"))
     return parts
 
 
@@ -144,7 +144,7 @@ def _legend(names: Sequence[str], again: bool) -> list[str]:
         if kind:
             parts.append(f'<line class="{kind}" x1="{x:.0f}" y1="69" x2="{x + 24:.0f}" y2="69"/>')
             x += 30
-        parts.append(_text(x, 73, name, "ink" if kind else "soft"))
+        parts.append(words_at(x, 73, name, "ink" if kind else "soft"))
         x += 7.4 * len(name) + 22
     return parts
 
@@ -157,6 +157,6 @@ def _line(series: Series, number: int, line: Sequence[tuple[float, float]], scal
     return f"{start}<title>{escape(words)}</title></polyline>"
 
 
-def _text(x: float, y: float, words: str, kind: str, anchor: str = "start") -> str:
+def words_at(x: float, y: float, words: str, kind: str, anchor: str = "start") -> str:
     place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
     return f'<text class="{kind}" {place}>{escape(words)}</text>'

@@ -90,6 +90,23 @@ def write_text(name: str, text: str) -> None:
         raise InputError.at("cannot-write", message, Origin(file=name)) from None
 
 
+def check_folder(name: str) -> None:
+    """Before long work whose result goes into the file `name`: is there a folder for it?
+
+    Raises:
+        InputError: there is none, or `name` is a folder.
+    """
+    path = Path(name)
+    reason = None
+    if path.is_dir():
+        reason = "it is a folder"
+    elif not os.access(path.parent, os.W_OK):
+        reason = f"no folder '{path.parent}' to write into"
+    if reason is not None:
+        message = f"cannot be written: {reason}"
+        raise InputError.at("cannot-write", message, Origin(file=name))
+
+
 def write_out(text: str) -> None:
     """Write to standard output; a reader that went away ends the program quietly.
 

@@ -1,0 +1,1 @@
+"""`calligram bench gap`: what the constraint buys on a real model, prompt by prompt."""
