@@ -10,7 +10,7 @@ from typing import Any, get_args
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from .origin import Origin, Problem, did_you_mean
+from .origin import Origin, Problem, closest_first, did_you_mean
 from .spec import DialectSpec, Part
 from .yaml_reader import ListNode, MapNode, Node, ScalarNode, describe
 
@@ -93,8 +93,7 @@ def _unknown(key: str, origin: Origin, model: type[Part], loc: tuple[int | str, 
     legal = legal_keys(part) if part is not None else []
     if part is DialectSpec:
         legal = [*LOADER_KEYS, *legal]
-    near = did_you_mean(key, legal)
-    hint = "legal keys: " + ", ".join(legal) + (f"; {near}" if near else "")
+    hint = closest_first(key, legal, "legal keys: " + ", ".join(legal))
     return Problem("spec-unknown-key", f"unknown key `{key}`", origin, hint)
 
 
