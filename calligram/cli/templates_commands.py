@@ -45,7 +45,10 @@ def check(
         typer.Option("--corpus", metavar="FILE", help="Write the turns as a corpus file."),
     ] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Literals that no turn shows count as differences.")
+        bool,
+        typer.Option(
+            "--strict", help="Warnings, and literals that no turn shows, count as differences."
+        ),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -63,7 +66,7 @@ def check(
         write_out(json.dumps(found.to_json(), ensure_ascii=False, indent=2) + "\n")
     else:
         write_out("".join(f"{line}\n" for line in _report(found)))
-    if not found.ok or (strict and found.unseen):
+    if not found.ok or (strict and (found.problems or found.unseen)):
         raise typer.Exit(ExitCode.REFUSED)
 
 
