@@ -44,6 +44,10 @@ def spec_problems(error: ValidationError, tree: Node, model: type[Part]) -> list
     problems: list[Problem] = []
     for detail in error.errors(include_url=False, include_input=False):
         parent, node, key_origin, key = _walk(tree, detail["loc"])
+        least = detail.get("ctx", {}).get("min_length", 0)
+        if detail["type"] == "too_short" and isinstance(node, ListNode) and node.items:
+            if len(node.items) >= least:
+                continue  # It is long enough, but for the items that are wrong themselves.
         if detail["type"] == "missing" and isinstance(node, MapNode):
             problems.append(_missing(str(detail["loc"][-1]), key_origin))
         elif detail["type"] == "extra_forbidden":

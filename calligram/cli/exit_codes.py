@@ -31,7 +31,8 @@ MEANING = {
     "template's turns, `dead-ends` found some or could not tell, `build --check` "
     "found outputs that are stale.",
     ExitCode.INPUT: "Wrong usage, or input that cannot be read: no such file, not UTF-8, not JSON, "
-    "a broken spec (where it is not `dialects lint` that finds it), broken tool definitions, a vocabulary's file that is none, a broken manifest, "
+    "a broken spec (where it is not `dialects lint` that finds it), broken tool definitions, a "
+    "vocabulary's file that is none, a broken manifest, "
     "a chat template that does not render.",
     ExitCode.CANNOT_COMPILE: "The input was read, but no exact grammar can be made of it: an "
     "unsupported or unsatisfiable schema, a feature the target lacks, a limit.",
