@@ -188,12 +188,13 @@ def _parsed(file: str) -> tuple[dict[str, Any], str]:
     data = read_file(file)
     try:
         text = data.decode("utf-8")
-        return tomllib.loads(text), text
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         origin = Origin(file=file, line=line)
         message = f"the byte 0x{data[error.start]:02x} is not UTF-8"
         raise ManifestError.at("not-utf-8", message, origin) from None
+    try:
+        return tomllib.loads(text), text
     except tomllib.TOMLDecodeError as error:
         words = str(error)
         place = re.search(r" \(at line (\d+), column (\d+)\)$", words)
