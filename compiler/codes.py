@@ -63,7 +63,7 @@ LINT: Final[Codes] = {
     "call-without-args": "The call template has no `{args}`.",
     "call-without-name": "The call template has no `{name}`.",
     "calls-run-together": "Nothing tells one call from the next.",
-    "closer-common": "Ordinary text closes a raw string (warning, or error if layout is free).",
+    "closer-common": "Ordinary text closes a raw string (warning).",
     "containers": "This way to write nested containers does not fit the notation.",
     "item-missing": "A tree without a template for the items of arrays.",
     "item-value": "The `item` template has not exactly one `{value}`.",

@@ -173,9 +173,7 @@ def _check_form(shape: Shape, form: StringForm, pointer: str) -> Iterator[Proble
     if form.escape == "none" and closer and not re.search(r"[^\w\s]", closer):
         message = f"ordinary text closes a raw string: {closer!r}"
         hint = "values cannot contain it, and layout cannot be told from the value"
-        severe = closer.isspace() and shape.spec.whitespace == "tolerant"
-        code = "boundary-undecidable" if severe else "closer-common"
-        yield Problem(code, message, at, hint, "error" if severe else "warning")
+        yield Problem("closer-common", message, at, hint, "warning")
 
 
 def _check_closes_before(form: StringForm, at: Origin) -> Iterator[Problem]:

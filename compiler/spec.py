@@ -308,11 +308,6 @@ class DialectSpec(Part):
     call_id: CallIdSpec = Field(default=CallIdSpec(), description="Ids and indices.")
     args: ArgsSpec = Field(description="The arguments' notation.")
     json_layout: JsonSpec = Field(default=JsonSpec(), alias="json", description="Layout of JSON.")
-    whitespace: Literal["exact", "tolerant"] = Field(
-        default="exact",
-        description="`tolerant`: whitespace between markers may vary when enforcing too; reading "
-        "is always tolerant.",
-    )
     triggers: tuple[TriggerSpec, ...] = Field(default=(), description="What arms the constraint.")
     turn_end: TurnEndSpec = Field(default=TurnEndSpec(), description="How the turn ends.")
     accept: tuple[DialectShape, ...] = Field(

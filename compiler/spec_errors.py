@@ -15,6 +15,11 @@ from .spec import DialectSpec, Part
 from .yaml_reader import ListNode, MapNode, Node, ScalarNode, describe
 
 LOADER_KEYS = ("extends", "vars")
+_GONE = {
+    "whitespace": "it did nothing: take it out. Reading always lets white space between markers "
+    'vary; `json: {whitespace: free}` enforces JSON so, whitespace="flexible" a compile',
+}
+"""Keys that older specs have, and what to do about them."""
 _KINDS = {
     "string_type": "text",
     "int_type": "a whole number",
@@ -98,6 +103,8 @@ def _unknown(key: str, origin: Origin, model: type[Part], loc: tuple[int | str, 
     if part is DialectSpec:
         legal = [*LOADER_KEYS, *legal]
     hint = closest_first(key, legal, "legal keys: " + ", ".join(legal))
+    if part is DialectSpec and key in _GONE:
+        return Problem("spec-unknown-key", f"the key `{key}` is gone", origin, _GONE[key])
     return Problem("spec-unknown-key", f"unknown key `{key}`", origin, hint)
 
 
