@@ -71,7 +71,7 @@ LINT: Final[Codes] = {
     "implicit-close-mismatch": "No call begins with what is to close reasoning (warning).",
     "kind-without-body": "A tool kind's template has no `{body}`.",
     "literals-empty": "null, true or false has no spelling.",
-    "literals-not-json": "A tagged literal whose first spelling is not JSON's (warning).",
+    "literals-not-json": "JSON is written, and is not the first spelling of a literal (warning).",
     "literals-overlap": "One spelling stands for two literals.",
     "name-boundary": "What follows a name could belong to it (warning).",
     "param-missing": "This notation needs a `param` template.",

@@ -195,11 +195,16 @@ class ArgsSpec(Part):
         description="How strings are written. JSON strings unless given; raw in `tagged` and "
         "`tree`.",
     )
-    literals: LiteralsSpec = Field(default=LiteralsSpec(), description="null, true, false.")
+    literals: LiteralsSpec = Field(
+        default=LiteralsSpec(),
+        description="null, true, false. Where values are JSON (`tagged`, `containers: json`), JSON "
+        "is written and enforced, and an argument that is one of these words is read.",
+    )
     containers: Literal["json", "python", "recurse"] | None = Field(
         default=None,
         description="How nested objects and arrays are written. Unless given: `json` in json and "
-        "tagged, `python` in kwargs, `recurse` in bare-dict and tree.",
+        "tagged, `python` in kwargs, `recurse` in bare-dict and tree. With `json` in kwargs every "
+        "value is JSON, strings too.",
     )
     null: Literal["emit", "omit"] = Field(
         default="emit",
