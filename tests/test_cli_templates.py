@@ -40,7 +40,7 @@ def test_check_shows_one_mistake_once(tmp_path: Path) -> None:
     assert lines[at + 1].endswith(r'\n<arg"')
     assert lines[at + 2].startswith(r'  template  " location>Oslo</arg>\n<arg unit>')
     assert lines[at + 3].startswith(r'  spec      ": location>Oslo</arg>\n<arg: unit>')
-    assert lines[at + 3].endswith('"  (/call)')
+    assert lines[at + 3].endswith('"  (/args/param)')
     assert lines[at + 4].startswith("  and in    two calls, two tools, ")
     assert result.out.count("one call: byte ") == 1
 

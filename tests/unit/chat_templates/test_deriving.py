@@ -445,3 +445,23 @@ def test_quotes_that_are_tokens() -> None:
 def test_names_of_files() -> None:
     assert dialect_id("Some Model-7B_v2.1") == "some-model-7b-v2-1"
     assert dialect_id("東京") == "derived"
+
+
+@pytest.mark.parametrize(
+    ("opener", "taken", "said"),
+    [
+        ("<x>", "exclusive", "a turn is taken to hold one or the other"),
+        ("", None, "content is taken to stand before them"),
+    ],
+)
+def test_what_is_said_of_content_beside_calls_is_what_the_spec_has(
+    opener: str, taken: str | None, said: str
+) -> None:
+    source = TURN.replace("{{ m.content or '' }}", "").replace(
+        "{{ '<|end|>' }}",
+        "{% if not m.tool_calls %}{{ 'OPEN' + (m.content or '') }}{% endif %}{{ '<|end|>' }}",
+    )
+    found = derived(template(each(json_call()), whole=source.replace("OPEN", opener)))
+    assert found.data.get("content", {}).get("with_calls") == taken
+    (note,) = (u.why for u in found.unknown if u.field == "/content/with_calls")
+    assert note.endswith(said)
