@@ -128,7 +128,7 @@ def as_given(result: ParseResult, replaced: list[int]) -> ParseResult:
 def _cut_off(builder: Builder, end: int) -> Incomplete:
     call = builder.call
     if call is None:
-        builder.abandon(end)
+        builder.abandon(end, cut=True)
         what = "before the calls are closed" if builder.calls else "inside a block"
         return Incomplete(None, "", f"the text ends {what}")
     start = call.arguments_start

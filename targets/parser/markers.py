@@ -113,6 +113,12 @@ class Marks:
         return end if found is None else found.start()
 
 
+def section_opener(spec: DialectSpec) -> re.Pattern[bytes] | None:
+    """What stands once before the calls of a turn, white space free; None if nothing does."""
+    opens = _longest_first(s.section.open.strip() for s in shapes(spec))
+    return re.compile(b"|".join(_loose(o.decode()) for o in opens)) if opens else None
+
+
 def _around(shape: Shape) -> tuple[list[str], list[str]]:
     """The literals of the call template before the arguments, and behind them."""
     at = next(

@@ -168,7 +168,9 @@ class Run:
             expected = expected_words(self._automaton.core, threads)
         self._commit(self._histories[0])
         call = self._builder.call
-        self._on_break(start, start if call is None else call.start)
+        # With what opened the calls, and without: lenient reading may go on from either.
+        for begins in (self._builder.given_back(start), start if call is None else call.start):
+            self._on_break(start, begins)
         call = self._builder.abandon(start)
         self.problems.append(self._broken(call, start, expected))
         self._config, self._histories = self._automaton.resume, [None]
