@@ -23,6 +23,7 @@ from calligram.build.digests import file_digest
 from calligram.build.manifest import load
 from calligram.build.run import build as build_here
 from calligram.cli.build_command import as_keys
+from calligram.cli.json_fields import FIELDS
 from calligram.targets import gbnf, mask, regex_fsm
 from tests.cli_runner import DIALECT, ROOT, TOOLS, Result, run
 from tests.doc_blocks import blocks
@@ -102,6 +103,11 @@ def stale() -> dict[str, str]:
     assert contents(Path()) == before
     assert result.code == (1 if result.json["stale"] else 0)
     return {entry["output"]: entry["reason"] for entry in result.json["stale"]}
+
+
+def test_the_fields_of_json_documents_are_those_of_the_reference(folder: Path) -> None:
+    for name in ("build --check", "build", "clean"):
+        assert list(run(*name.split(), "--json").json) == list(FIELDS[name])
 
 
 def test_everything_is_built_once(folder: Path) -> None:

@@ -52,8 +52,9 @@ def recover(
             at = min(places)
             limit = end
             if work <= 0:
+                later = next((place for place in armed if place > at), end)
                 following = marks.first(text, at + 1, end)
-                limit = end if following is None else following
+                limit = min(later, end if following is None else following)
             attempt = Attempt(marks, tools, data, at, limit)
             calls = attempt.calls()
             work -= attempt.loose.at - at + 1

@@ -377,7 +377,9 @@ def test_prose_that_begins_as_a_call_is_told(dialect: str, text: str, size: int)
     assert "".join(d.text for d in deltas if d.kind == "content") == result.content
 
 
-@pytest.mark.parametrize("text", [NEAR, "weather(a=[ ", "weather(city='Oslo')"], ids=len)
+@pytest.mark.parametrize(
+    "text", [NEAR, "weather(a=[ ", "weather(city='Oslo')", '{"name": "weather", "a": '], ids=len
+)
 def test_notes_take_linear_time(text: str) -> None:
     reading = reader("llama4-pythonic")
     reading.parse("x" + text)
