@@ -121,8 +121,9 @@ def pages() -> dict[str, str]:
 
 
 def cli_page() -> str:
-    """Every command's help, and the exit codes."""
+    """Every command's help, the exit codes, and the fields of what `--json` prints."""
     from calligram.cli.exit_codes import MEANING
+    from calligram.cli.json_fields import FIELDS
 
     parts = [
         "# Command line\n",
@@ -140,6 +141,10 @@ def cli_page() -> str:
     for command in COMMANDS:
         name = " ".join(("calligram", *command))
         parts += [f"## {name}\n", f"```text\n{help_of(command).strip()}\n```\n"]
+        for said, fields in FIELDS.items():
+            if command and said.removesuffix(" --check") == " ".join(command):
+                rows = "\n".join(f"| `{field}` | {meaning} |" for field, meaning in fields.items())
+                parts.append(f"`{said} --json`:\n\n| field | what it holds |\n|---|---|\n{rows}\n")
     return "\n".join(parts)
 
 

@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 import calligram
+from calligram.cli.json_fields import FIELDS
+from calligram.cli.vocabulary_command import document
 from calligram.targets import gbnf
 from tests.cli_runner import BASE, DIALECT, GOOD, TOOLS, Result, program, run, write
+from tests.own_templates import FOLDER
 
 
 def test_compile_prints_what_the_api_emits() -> None:
@@ -265,6 +268,28 @@ def test_lint_finds_nothing_in_the_shipped_specs() -> None:
     assert (result.code, result.err) == (0, "")
 
 
+def test_warnings_fail_nothing_but_strict_checks(tmp_path: Path) -> None:
+    text = "id: x\nextends: hermes-json\nvars: {a: b}\nturn_end: {tokens: [<|im_end|>]}\n"
+    file = write(tmp_path / "x.yaml", text)
+    template = str(FOLDER / "shipped" / "hermes-json.jinja")
+    linted = run("dialects", "lint", file)
+    assert (linted.code, "warning[spec-unused-var]" in linted.err) == (0, True)
+    checked = run("dialects", "check", file, "--template", template)
+    assert (checked.code, "warning[spec-unused-var]" in checked.out) == (0, True)
+    assert run("dialects", "check", file, "--template", template, "--strict").code == 1
+
+
+@pytest.mark.parametrize("text", ["a: [", "id: x", "id: " + "[" * 99 + "]" * 99])
+def test_a_spec_that_lint_cannot_load_is_a_finding_of_it_and_bad_input_elsewhere(
+    tmp_path: Path, text: str
+) -> None:
+    file = write(tmp_path / "x.yaml", text)
+    linted = run("dialects", "lint", file, "--json")
+    assert linted.code == 1 and {p["severity"] for p in linted.json} == {"error"}
+    shown = run("dialects", "show", file)
+    assert shown.code == (3 if linted.json[0]["code"] == "spec-too-deep" else 2)
+
+
 def test_lint_lists_problems_with_their_places(tmp_path: Path) -> None:
     spec = "id: x\ncall: '{args}'\nargs: {notation: json}\nturn_ende: {}\n"
     file = write(tmp_path / "mine.yaml", spec)
@@ -292,3 +317,33 @@ def test_likely_misspelt_and_relaxed_keywords_are_told(tmp_path: Path) -> None:
     )
     assert "/properties/a/pattern: dropped" in "".join(told)
     assert "warning" not in run(*command, "--json").err
+
+
+def test_the_fields_of_json_documents_are_those_of_the_reference(tmp_path: Path) -> None:
+    template = str(FOLDER / "shipped" / "hermes-json.jinja")
+    commands: dict[str, list[str]] = {
+        "compile": ["compile", *BASE],
+        "check": ["check", *BASE, "--text", GOOD],
+        "parse": ["parse", *BASE, "--text", GOOD],
+        "report": ["report", *BASE],
+        "dialects detect": ["dialects", "detect", template],
+        "dialects find": ["dialects", "find", "Qwen3-8B"],
+        "dialects check": ["dialects", "check", "hermes-json", "--template", template],
+        "dialects derive": ["dialects", "derive", "--template", template],
+    }
+    for name, command in commands.items():
+        assert list(run(*command, "--json").json) == list(FIELDS[name]), name
+    found = document(calligram.Vocabulary(tokens=[b"a", b"<end>"], eos_ids=[1]))
+    assert list(found) == list(FIELDS["vocabulary"])
+    # The others need a manifest.
+    others = {"vocabulary", "build", "build --check", "clean"}
+    assert set(FIELDS) - set(commands) == others
+
+
+def test_content_that_looks_like_a_call_is_noted() -> None:
+    text = '{"function": "set_timer", "parameters": {"minutes": 1}}'
+    arguments = ["parse", "-t", TOOLS, "-d", "llama3-json", "--tool-choice", "auto", "--text", text]
+    result = run(*arguments)
+    assert (result.code, "note[near-miss]" in result.err) == (0, True)
+    assert [n["code"] for n in run(*arguments, "--json").json["notices"]] == ["near-miss"]
+    assert run(*arguments, "--lenient").out.startswith("set_timer")

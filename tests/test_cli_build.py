@@ -23,6 +23,7 @@ from calligram.build.digests import file_digest
 from calligram.build.manifest import load
 from calligram.build.run import build as build_here
 from calligram.cli.build_command import as_keys
+from calligram.cli.json_fields import FIELDS
 from calligram.targets import gbnf, mask, regex_fsm
 from tests.cli_runner import DIALECT, ROOT, TOOLS, Result, run
 from tests.doc_blocks import blocks
@@ -102,6 +103,11 @@ def stale() -> dict[str, str]:
     assert contents(Path()) == before
     assert result.code == (1 if result.json["stale"] else 0)
     return {entry["output"]: entry["reason"] for entry in result.json["stale"]}
+
+
+def test_the_fields_of_json_documents_are_those_of_the_reference(folder: Path) -> None:
+    for name in ("build --check", "build", "clean"):
+        assert list(run(*name.split(), "--json").json) == list(FIELDS[name])
 
 
 def test_everything_is_built_once(folder: Path) -> None:
@@ -232,6 +238,15 @@ def stale_of_the_failed() -> set[str]:
     owners = {"grammars/all.gbnf": "all", "out/one.gbnf": "one"}
     owners["grammars/each/set_timer.gbnf"] = "each/set_timer"
     return {owners[name] for name in listed if name in owners}
+
+
+def test_a_mistake_in_the_defaults_is_told_once_and_there(folder: Path) -> None:
+    text = MANIFEST.replace('dialect = "hermes-json"', 'dialect = "hermes-jsn"')
+    (folder / "calligram.toml").write_text(text, encoding="utf-8")
+    result = run("build", "--json")
+    (problem,) = result.problems
+    assert (result.code, problem["code"]) == (2, "unknown-dialect")
+    assert (problem["pointer"], problem["line"], problem["column"]) == ("/defaults/dialect", 2, 1)
 
 
 def test_nothing_is_removed_when_something_fails(folder: Path) -> None:

@@ -7,6 +7,7 @@ history (:mod:`.ways`) is no difference.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -112,8 +113,8 @@ class SpecCheck:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing differs and the lint finds nothing."""
-        return not self.differences and not self.problems
+        """Whether nothing differs and the lint finds no error; warnings are none."""
+        return not self.differences and not any(p.severity == "error" for p in self.problems)
 
     def to_json(self) -> dict[str, Any]:
         """A plain dict."""
@@ -152,6 +153,20 @@ def check_spec(loaded: LoadedSpec, template: ChatTemplate) -> SpecCheck:
         (*loaded.warnings, *lint(loaded)),
         tuple(unseen(loaded.spec, fields, shapes, {c.known for c in checker.explained})),
     )
+
+
+def _changed(spec: DialectSpec, shape: str) -> Iterator[Literal]:
+    """What the spec itself says where a shape of history says something else."""
+    given = spec.history[int(shape.rpartition("/")[2])].model_dump(
+        by_alias=True, exclude_none=True, exclude_defaults=True
+    )
+    own = spec.model_dump(by_alias=True, exclude_defaults=True)
+    for key, value in given.items():
+        inner = value if key == "args" else {"": None}
+        for name in inner:
+            said = own.get(key, {}) if not name else own.get(key, {}).get(name, {})
+            text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+            yield Literal(f"/{key}/{name}" if name else f"/{key}", text)
 
 
 def _calls(explanation: Explanation) -> bool:
@@ -195,7 +210,7 @@ class _Checker:
         if explanation.shape.startswith("/history") and conversation.name == SIMPLEST:
             message = f"only {explanation.shape} explains it: the template never writes the call so"
             text = explanation.text[explanation.offset :]
-            expected = (Literal("/call", self.spec.call),)
+            expected = tuple(_changed(self.spec, explanation.shape))
             differences.append(
                 Difference(conversation.name, 0, expected, *_around(text, 0), message)
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 from typing import Literal as OneOf
@@ -11,10 +11,11 @@ from typing import Literal as OneOf
 from ..compiler.spec import DialectSpec
 from .chat_template import ChatTemplate
 from .conversations import SAID, THOUGHT, Conversation, tool_calls, tools
-from .messages import Forms
+from .messages import Call, Forms
 from .pieces import Either, Literal, Match, Miss, Piece, Plan, Space, match
 from .turn import Turn, assistant_turn
 from .ways import Way, ways
+from .written_by import field_at
 
 END: Final = "<Qend>"
 """Stands for the template's `eos_token` where that is not known."""
@@ -133,6 +134,8 @@ class Explainer:
                 status: OneOf["same", "known"] = "known" if way.known else "same"
                 return Explanation(shown, status, text, offset, found, way.known, way.shape)
             if best is None:
+                if calls:
+                    found.expected = [self._named(e, way, calls, written) for e in found.expected]
                 best = Explanation(shown, "different", text, offset, found)
         if best is None:
             return Explanation(shown, "refused", text, offset)
@@ -140,6 +143,18 @@ class Explainer:
             # The mistake in history is known, and this value is one that it breaks on.
             return replace(best, status="known", found=None, known="as no way can read it back")
         return best
+
+    def _named(self, expected: Literal, way: Way, calls: Sequence[Call], written: str) -> Literal:
+        """What was expected of the calls, with the field that wrote it."""
+        if expected.field != "/call" or self.loose:
+            return expected
+        # The part of the calls that the prompt has is no part of the render.
+        begun = self.spec.prefill if written.startswith(self.spec.prefill) else ""
+        own = way.render(calls)
+        begun = "" if own == written else begun
+        at = len(written) - len(expected.text) - len(begun)
+        field = field_at(way, calls, written[len(begun) :], at) if at >= 0 else "/prefill"
+        return replace(expected, field=field or expected.field)
 
 
 def _with_prompt(spec: DialectSpec, turn: Turn) -> tuple[str, int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from ..compiler.errors import RenderError
@@ -20,7 +21,7 @@ from .messages import call_id
 MAX_WAYS: Final = 64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Way:
     """One way to write calls.
 
@@ -33,7 +34,15 @@ class Way:
     spec: DialectSpec
     known: str
     shape: str
-    _renderer: CallRenderer
+    _tools: Sequence[Call]
+
+    def with_spec(self, spec: DialectSpec) -> Way:
+        """The same way of a changed spec."""
+        return Way(spec, self.known, self.shape, self._tools)
+
+    @cached_property
+    def _renderer(self) -> CallRenderer:
+        return CallRenderer(self.spec, self._tools, "any", spelled=True)
 
     def render(self, calls: Sequence[Mapping[str, Any]]) -> str | None:
         """The calls in this way, None if it cannot write them."""
@@ -58,7 +67,7 @@ def ways(spec: DialectSpec, tools: Sequence[Call]) -> Iterator[Way]:
             made += 1
             written = shape if args is shape.args else shape.model_copy(update={"args": args})
             said = "; ".join(filter(None, (known, how)))
-            yield Way(written, said, pointer, CallRenderer(written, tools, "any", spelled=True))
+            yield Way(written, said, pointer, tools)
 
 
 def _shapes(spec: DialectSpec) -> Iterator[tuple[DialectSpec, str]]:

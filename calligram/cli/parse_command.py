@@ -46,6 +46,7 @@ def parse(
             "problems": [p.to_json() for p in result.problems],
             "incomplete": asdict(result.incomplete) if result.incomplete else None,
             "recoveries": [r.to_json() for r in result.recoveries],
+            "notices": [n.to_json() for n in result.notices],
             "left_out": left_out(grammar),
         }
         write_out(dump(document))
@@ -57,7 +58,7 @@ def parse(
         lines += [f"recovered: {r.code} at byte {r.start}: {r.message}" for r in result.recoveries]
         write_out("".join(f"{visible(line)}\n" for line in lines))
     if not (as_json and not openai):
-        print_problems(result.problems, as_json=False)
+        print_problems((*result.problems, *result.notices), as_json=False)
     if result.problems or result.incomplete:
         raise typer.Exit(ExitCode.REFUSED)
 

@@ -37,11 +37,11 @@ from .openers import without_openers
 from .prefill import behind
 from .shape import Shape, markup, shapes, string_markers
 from .shared import Shared
-from .spelling import DIGIT, NONZERO, PLAIN, WHITESPACE, escaped, raw_fits, spell
+from .spelling import DIGIT, NONZERO, PLAIN, escaped, spell
+from .tool_name import tool_name
 from .tree import TreeArguments
 from .trie import trie
 from .values import ValueLowering
-from .writer import not_carryable
 
 MAX_INDEX_DIGITS = 4
 """Digits of a call counter: a conversation holds fewer than 10,000 calls."""
@@ -274,7 +274,7 @@ class TurnLowering:
         first = shape.call[at]
         assert isinstance(first, Hole)
         try:
-            name = self._name(call, first, shape)
+            name = tool_name(self.spec, call, first, shape)
         except CalligramError as error:
             self.shared.problems += error.problems
             return None
@@ -304,7 +304,7 @@ class TurnLowering:
             elif isinstance(part, Hole) and part.name == "args":
                 parts.append(arguments)
             elif isinstance(part, Hole):
-                parts.append(Literal(self._name(call, part, shape)))
+                parts.append(Literal(tool_name(self.spec, call, part, shape)))
         if isinstance(arguments, Literal):
             return name, sequence(*parts)
         # What stands behind a text is looked into where the text begins. A sequence is not, so that
@@ -349,34 +349,6 @@ class TurnLowering:
                 quoted = escaped(call.name, "json", '"')
                 parts.append(Literal(f'"{quoted}"' if part.form == "json" else call.name))
         return sequence(*parts)
-
-    def _name(self, call: Call, hole: Hole, shape: Shape) -> str:
-        if hole.form == "json":
-            return '"' + escaped(call.name, shape.name_escape(), '"') + '"'
-        reasoning = self.spec.reasoning
-        opens = [f.open for f in self._content_forms()] + [reasoning.open if reasoning else ""]
-        head = shape.head(call.name)
-        clash = next((text for text in opens if text and head.startswith(text)), None)
-        if clash is not None:
-            raise not_carryable(
-                f"a call of {call.name!r} would begin as text does in dialect '{self.spec.id}': "
-                f"{clash!r}",
-                call.origin,
-                "rename the tool",
-            )
-        endings = shape.after_name()
-        fits = all(raw_fits(call.name, e, self.avoid) for e in endings)
-        fits = fits and not any(stop in call.name for stop in shape.name_stops(self.spec))
-        if not fits or call.name != call.name.strip(WHITESPACE) or not call.name.isprintable():
-            raise not_carryable(
-                f"the name {call.name!r} cannot be written in dialect '{self.spec.id}': it would "
-                f"be ended early by {endings[0]!r}"
-                if not fits
-                else f"the name {call.name!r} cannot be written in dialect '{self.spec.id}'",
-                call.origin,
-                "rename the tool, or use a dialect that quotes names",
-            )
-        return call.name
 
     def _part(self, part: str | Hole, shape: Shape) -> Expr:
         """A literal, an id or an index."""

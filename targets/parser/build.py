@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -41,6 +42,7 @@ class Builder:
         tools: the tools by name.
         args: how the dialect writes arguments.
         telling: told of everything as it is read; None if nobody listens.
+        opener: what stands once before the calls of a turn; None: nothing.
 
     Attributes:
         places: where the arguments of each call stand.
@@ -54,8 +56,12 @@ class Builder:
         tools: Mapping[str, Call],
         args: ArgsSpec,
         telling: Telling | None = None,
+        opener: re.Pattern[bytes] | None = None,
     ) -> None:
         self._telling = telling
+        self._opener = opener
+        # Where what was captured last ends, and whether it was a call.
+        self._edge = (0, False)
         self._slots = slots
         self._text = text
         self._tools = tools
@@ -106,16 +112,37 @@ class Builder:
         """The text between two positions."""
         return self._text[start:end].decode("utf-8", "replace")
 
-    def abandon(self, position: int) -> Frame | None:
-        """Give up the open call: its text becomes content, so that nothing is lost."""
+    def given_back(self, position: int) -> int:
+        """Where the text begins that becomes content if reading breaks off at `position`: with the
+        open call, and with what opened the calls if it is the first one."""
+        call = self.call
+        if call is None and self.stack:
+            return position
+        end = position if call is None else call.start
+        edge, behind_call = self._edge
+        last = edge if behind_call and call is None else end
+        if self._opener is not None:
+            for found in self._opener.finditer(self._text, edge, end):
+                if call is None or not self._text[found.end() : end].strip():
+                    last = found.start()
+        return last if self._text[last:position].strip() else position
+
+    def abandon(self, position: int, *, cut: bool = False) -> Frame | None:
+        """Give up the open call: its text becomes content, so that nothing is lost.
+
+        Args:
+            cut: the text ends here; a marker that may have gone on is no prose.
+        """
         call = self.call
         telling = self._telling
-        if call is not None:
+        start = position if cut and call is None else self.given_back(position)
+        if call is not None or start < position:
             if telling is not None:
-                telling.grow(self.stack[-1], position)
-                telling.broken(call.start)
-                telling.plain("content", call.start, position)
-            self.content.append((call.start, position))
+                if self.stack:
+                    telling.grow(self.stack[-1], position)
+                telling.broken(start)
+                telling.plain("content", start, position)
+            self.content.append((start, position))
         elif self.stack:
             frame = self.stack[0]
             if telling is not None:
@@ -124,8 +151,9 @@ class Builder:
                 self.content.append((frame.start, position))
             elif frame.slot.kind == "reasoning":
                 self.reasoning.append((frame.start, position))
-        if call is None and telling is not None:
+        if call is None and start == position and telling is not None:
             telling.broken(position)
+        self._edge = (position, False)
         self.stack.clear()
         return call
 
@@ -136,10 +164,13 @@ class Builder:
         parent = self.stack[-1] if self.stack else None
         match slot.kind:
             case "content":
+                self._edge = (end, False)
                 self.content.append((frame.start, end))
             case "reasoning":
+                self._edge = (end, False)
                 self.reasoning.append((frame.start, end))
             case "call":
+                self._edge = (end, True)
                 arguments = frame.value if frame.has_value else {}
                 if too_deep(arguments):
                     self.problems.append(_too_deep(frame.name, (frame.start, end)))

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from ...compiler.judge import Path, judge
 from ...compiler.origin import Origin, Problem
+from .attempt import Found
 from .build import Builder
 from .frames import Place, Span
 from .holding import Holding
-from .lenient import Found, recover
+from .lenient import beginning, near_misses, recover
 from .places import locate
 from .result import Incomplete, ParseResult
 from .run import Run
@@ -45,11 +46,14 @@ def finish(
         telling.grow(builder.stack[-1], len(text))
     open_call = builder.call
     incomplete = None if ended else _cut_off(builder, len(text))
+    broken = list(zip(run.problems, run.begun, strict=True))
     problems += [*run.problems, *builder.problems]
     found: list[Found] = []
     content = builder.content
+    # Without content there is nothing to look for, and so nothing to look for it by.
+    first = beginning(reader.marks, text, content, builder.starts) if content else []
     if attempts is not None:
-        starts = [*attempts, *([] if open_call is None else [open_call.start])]
+        starts = [*attempts, *first, *([] if open_call is None else [open_call.start])]
         spans = [*content, *([] if open_call is None else [(open_call.start, len(text))])]
         found, content = recover(reader.marks, reader.tools, text, spans, starts)
         if open_call is None:
@@ -60,9 +64,15 @@ def finish(
                 telling.broken(open_call.start)
         else:
             content = [(a, min(b, open_call.start)) for a, b in content if a < open_call.start]
-        problems = [p for p in problems if not _inside(p, found)]
+        excused = {id(p) for p, begun in broken if any(_is_read(p, begun, f) for f in found)}
+        problems = [p for p in problems if id(p) not in excused and not _inside(p, found)]
         if incomplete is None:
             incomplete = next((_cut_short(f, builder) for f in found if f.cut), None)
+    notices: list[Problem] = []
+    if content:
+        told = [s for p in problems if (s := p.origin.span) is not None]
+        near = near_misses(reader.marks, reader.tools, text, content, first)
+        notices = [n for n in near if not any(_touches(n, span) for span in told)]
     merged = _merged(builder, found)
     calls = [call for _, call, _ in merged]
     recoveries = tuple(r.numbered(i) for i, (_, _, f) in enumerate(merged) for r in _of(f))
@@ -101,7 +111,22 @@ def finish(
         problems=tuple(problems),
         incomplete=incomplete,
         recoveries=recoveries,
+        notices=tuple(notices),
     )
+
+
+def _is_read(problem: Problem, begun: int, found: Found) -> bool:
+    """Is the call that broke off, which began at `begun`, this one?"""
+    span = problem.origin.span
+    if span is None or found.start > span[0] or found.end < begun:
+        return False
+    return found.start <= begun or found.call["name"] == problem.origin.tool
+
+
+def _touches(notice: Problem, span: Span) -> bool:
+    """Is it about a place where something is wrong anyway?"""
+    own = notice.origin.span
+    return own is not None and own[0] <= span[0] <= own[1]
 
 
 def as_given(result: ParseResult, replaced: list[int]) -> ParseResult:
@@ -112,23 +137,25 @@ def as_given(result: ParseResult, replaced: list[int]) -> ParseResult:
         start, end = (at - 2 * bisect_left(replaced, at) for at in span)
         return start, end
 
-    problems = []
-    for problem in result.problems:
+    def located(problem: Problem) -> Problem:
         span = problem.origin.span
-        if span is not None and problem.code != "not-utf-8":
-            problem = replace(problem, origin=replace(problem.origin, span=moved(span)))
-        problems.append(problem)
+        if span is None or problem.code == "not-utf-8":
+            return problem
+        return replace(problem, origin=replace(problem.origin, span=moved(span)))
+
+    problems = tuple(map(located, result.problems))
+    notices = tuple(map(located, result.notices))
     recoveries = []
     for recovery in result.recoveries:
         start, end = moved((recovery.start, recovery.end))
         recoveries.append(replace(recovery, start=start, end=end))
-    return replace(result, problems=tuple(problems), recoveries=tuple(recoveries))
+    return replace(result, problems=problems, notices=notices, recoveries=tuple(recoveries))
 
 
 def _cut_off(builder: Builder, end: int) -> Incomplete:
     call = builder.call
     if call is None:
-        builder.abandon(end)
+        builder.abandon(end, cut=True)
         what = "before the calls are closed" if builder.calls else "inside a block"
         return Incomplete(None, "", f"the text ends {what}")
     start = call.arguments_start

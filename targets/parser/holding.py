@@ -22,10 +22,17 @@ class Holding(Telling):
         super().__init__(text)
         self._marks = marks
         self.held: int | None = None
+        # May the message yet turn out to begin as a call that nothing marks?
+        self._open = marks.bare is not None
 
     def plain(self, kind: str, start: int, end: int) -> None:
         if self.held is not None:
             return
+        if kind == "content" and self._open:
+            self._open = False
+            if self._marks.may_start(self._text, start, end):
+                self.held = start
+                return
         marker = self._marks.first(self._text, start, end) if kind == "content" else None
         super().plain(kind, start, end if marker is None else marker)
         if marker is not None:
@@ -38,6 +45,7 @@ class Holding(Telling):
 
     def opened(self, frame: Frame, stack: list[Frame], text_only: bool) -> None:
         if self.held is None:
+            self._open = self._open and frame.slot.kind != "call"
             super().opened(frame, stack, text_only)
 
     def closed(self, frame: Frame, parent: Frame | None, end: int) -> None:
@@ -47,5 +55,7 @@ class Holding(Telling):
     def grow(self, frame: Frame, sure: int, *, closing: bool = False) -> None:
         if self.held is None:
             if frame.slot.kind == "content" and not closing:
+                if self._open and self._marks.may_start(self._text, frame.told, sure) is None:
+                    return
                 sure = self._marks.sure(self._text, frame.told, sure)
             super().grow(frame, sure, closing=closing)

@@ -18,6 +18,13 @@ from ...compiler.template import Hole
 _TAG: Final = re.compile(r"</?[^\s<>=]+(?:[>=]|\s+\w+=\"?)|\[/?[A-Z][A-Z_]*\]")
 _BEHIND_NAME: Final = re.compile(r"[^\w\s(){}\[\],]+")
 _KEY: Final = re.compile(r'"(\w+)"\s*:\s*\Z')
+_SPACE: Final = re.compile(rb"[ \t\r\n]*+")
+_BARE: Final = (
+    rb"\{\s*+[\"']?(?:name|function|tool|tool_name)[\"']?\s*+:\s*+[\"'](?:%s)[\"']"
+    rb"|(?<![\w.-])(?:%s)\s*+[({]"
+)
+"""How a call begins, tools' names to be filled in: as an object, or with its name."""
+_BEFORE: Final = re.compile(rb"(?:[ \t\r\n\[(]++|```[A-Za-z]*+)*+")
 _WORD: Final = re.compile(r"[^\s<>\[\]{}()\"',]+")
 
 
@@ -54,21 +61,33 @@ class Marks:
         tails: those of them that belong to the calls. The others end the turn, and so cut off
             whatever is open there.
         turn_ends: those others.
-        closes: does anything visible end a call?
+        closes: does a marker end calls?
+        call_closes: does one end each of them?
         brackets: the brackets that stand before the end of all calls.
         envelope: the key of the arguments in a JSON object that stands behind a name which is no
             key itself; None if the arguments stand there.
+        in_parentheses: does a parenthesis stand right before the arguments?
+        opener: what stands once before the calls, white space free; None: nothing.
+        bare: how a call begins that nothing marks, and what it may have before it; None: markers
+            stand before all calls.
     """
 
     def __init__(self, spec: DialectSpec, names: Iterable[str]) -> None:
         tokens = [t.text for t in spec.tokens]
         heads, tails, words = [], [], []
         tagged = []
+        bare = self.call_closes = self.in_parentheses = False
         for shape in shapes(spec):
             before, after = _around(shape)
             opening = [shape.section.open, *before]
-            heads += _markers(opening, tokens)
-            tails += _markers([*after, shape.section.close], tokens)
+            behind_paren = before[-1:] and before[-1].rstrip().endswith("(")
+            self.in_parentheses = self.in_parentheses or bool(behind_paren)
+            begins = _markers(opening, tokens)
+            bare = bare or not begins
+            heads += begins
+            ends = _markers(after, tokens)
+            self.call_closes = self.call_closes or bool(ends)
+            tails += [*ends, *_markers([shape.section.close], tokens)]
             words += [w for text in opening for w in _words(text, tokens)]
             words += _behind_name(shape)
             if shape.args.notation == "tagged" and shape.param:
@@ -97,6 +116,11 @@ class Marks:
         header = rb"(?:\s++|(?!%s)(?:%s))*+"
         glue = _any((*self.safe, *_longest_first([*words, *shorter])))
         self.header = re.compile(header % (self.name.pattern, glue))
+        self.opener = section_opener(spec)
+        self._heads = tuple((s.section.open, s.head) for s in shapes(spec))
+        self.bare = re.compile(_BARE % ((_any(known),) * 2)) if bare and known else None
+        self._begins = re.compile(rb"(?:%s)(?![\w-])|[\[({`]" % _any(known))
+        self._names = known
         self._find = re.compile(b"|".join(map(re.escape, self.safe))) if self.safe else None
         self._part = _beginnings(self.safe)
         self._longest = max(map(len, self.safe), default=0)
@@ -106,11 +130,54 @@ class Marks:
         found = self._find.search(text, start, end) if self._find else None
         return found.start() if found else None
 
+    def is_head(self, text: bytes, name: str, first: bool) -> bool:
+        """Is this how a call of a tool begins, up to its arguments, white space apart? `first`:
+        with what opens the calls."""
+        written = "".join(text.decode("utf-8", "replace").split())
+        for opener, head in self._heads:
+            own = "".join(head(name).split())
+            own = own if first else own.removeprefix("".join(opener.split()))
+            rest = own.removeprefix(written)
+            if own.startswith(written) and not any(c.isalnum() for c in rest):
+                return True
+        return False
+
+    def bare_places(self, text: bytearray, spans: Iterable[tuple[int, int]]) -> list[int]:
+        """Where calls may begin that nothing marks."""
+        if self.bare is None:
+            return []
+        return [f.start() for start, end in spans for f in self.bare.finditer(text, start, end)]
+
+    def starts(self, text: bytearray, start: int, end: int) -> int | None:
+        """Where a message begins that begins as a call which nothing marks; None if it does not."""
+        found = self.bare.search(text, start, end) if self.bare is not None else None
+        if found is None or _BEFORE.fullmatch(text, start, found.start()) is None:
+            return None
+        space = _SPACE.match(text, start, end)
+        assert space is not None
+        return space.end()
+
+    def may_start(self, text: bytearray, start: int, end: int) -> bool | None:
+        """May a message that begins so begin as a call which nothing marks? None: that is not known
+        yet."""
+        begun = bytes(text[start:end]).lstrip(b" \t\r\n")
+        if self.bare is None:
+            return False
+        if not begun or any(name.startswith(begun) for name in self._names):
+            return None
+        return self._begins.match(begun) is not None
+
     def sure(self, text: bytearray, start: int, end: int) -> int:
         """The end of a part, without what may yet become a marker."""
         near = max(start, end - self._longest)
         found = self._part.search(text, near, end) if self._part else None
         return end if found is None else found.start()
+
+
+def section_opener(spec: DialectSpec) -> re.Pattern[bytes] | None:
+    """What stands once before the calls of a turn, white space free; None if nothing does."""
+    opens = _longest_first(s.section.open.strip() for s in shapes(spec))
+    return re.compile(b"|".join(_loose(o.decode()) for o in opens)) if opens else None
 
 
 def _around(shape: Shape) -> tuple[list[str], list[str]]:

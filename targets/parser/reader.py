@@ -14,7 +14,7 @@ from ...compiler.ir import Call
 from ...compiler.pipeline import cached
 from ...compiler.spec import DialectSpec
 from .build import Builder
-from .markers import Marks
+from .markers import Marks, section_opener
 from .result import ParseResult
 from .run import Run
 from .stream import TextStream, as_bytes
@@ -61,6 +61,7 @@ class Reader:
         self.tools: Mapping[str, Call] = {c.name: c for c in grammar.calls}
         self._automaton = self._fresh()
         self._triggers = tuple(t.encode() for t in grammar.trigger.texts)
+        self._opener = section_opener(grammar.dialect)
 
     def _fresh(self) -> CapturingAutomaton:
         reading = self.grammar.reading
@@ -100,7 +101,8 @@ class Reader:
         if self._automaton.core.size > MAX_KEPT_CELLS:
             self._automaton = self._fresh()
         args = self.dialect.args
-        builder = Builder(self._automaton.core.slots, text, self.tools, args, telling)
+        slots = self._automaton.core.slots
+        builder = Builder(slots, text, self.tools, args, telling, self._opener)
         return Run(self._automaton, builder, text, on_break, self._triggers), builder
 
 

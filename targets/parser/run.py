@@ -66,6 +66,8 @@ class Run:
         self._sure: int | None = None
         self.position = 0
         self.problems: list[Problem] = []
+        # For each problem, where the call began that broke off.
+        self.begun: list[int] = []
 
     def feed(self, data: bytes) -> None:
         """Read more bytes of well-formed UTF-8 (whole characters at a time)."""
@@ -168,9 +170,12 @@ class Run:
             expected = expected_words(self._automaton.core, threads)
         self._commit(self._histories[0])
         call = self._builder.call
-        self._on_break(start, start if call is None else call.start)
+        # With what opened the calls, and without: lenient reading may go on from either.
+        for begins in (self._builder.given_back(start), start if call is None else call.start):
+            self._on_break(start, begins)
         call = self._builder.abandon(start)
         self.problems.append(self._broken(call, start, expected))
+        self.begun.append(start if call is None else call.start)
         self._config, self._histories = self._automaton.resume, [None]
         self._sure = None
         self._place = Place(start, False, False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from .ending import Ending, ending
 from .envelope import Envelope
@@ -12,6 +12,8 @@ from .notes import Notes
 from .probe import KEYS, NAMES, SAID, VALUES, Probe, call
 from .reasoning import Block
 from .texts import common_suffix
+
+_WITH_CALLS: Final = "/content/with_calls"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +45,6 @@ def around(probe: Probe, found: Envelope, block: Block | None, notes: Notes) -> 
         notes.say("/content", "an empty text stands before calls in history")
     joint = _joint(probe, content, end, first, notes)
     before, lead_in = _lead_in(before, joint, content, notes)
-    if content.get("open") and content.get("with_calls") is None and joint is None:
-        content["with_calls"] = "exclusive"
     _close_alone(found, end)
     close = "" if found.most == 1 else end.calls
     section = {key: text for key, text in (("open", before), ("close", close)) if text}
@@ -90,17 +90,17 @@ def _joint(
     turn = probe.turn([call(0, {KEYS[0]: VALUES[0]})], SAID)
     text = turn.text if turn is not None else ""
     at, name = text.find(SAID), text.find(NAMES[0])
-    field = "/content/with_calls"
     if at < 0:
-        notes.miss(field, "content is not shown beside calls; taken to stand before them")
+        _not_beside(content, "content is not shown beside calls", _WITH_CALLS, notes)
         return None
     if name < at:
         between = text[text.rfind(KEYS[0]) : at]
         if any(token in between for token in end.tokens):
-            notes.miss(field, "content behind calls stands in a turn of its own")
+            why = "content behind calls stands in a turn of its own"
+            _not_beside(content, why, _WITH_CALLS, notes)
         else:
             content["with_calls"] = "after"
-            notes.say(field, "content stands behind the calls")
+            notes.say(_WITH_CALLS, "content stands behind the calls")
         return None
     between = text[at + len(SAID) : name].removeprefix(content.get("close", ""))
     cut = between.rfind(first) if first else len(between)
@@ -109,13 +109,24 @@ def _joint(
         head = re.match(r"\D*", first)
         cut = between.rfind(head[0]) if head is not None and head[0] else -1
     if cut < 0:
-        notes.miss("/lead_in", "calls behind content are written in another way")
+        why = "calls behind content are written in another way"
+        _not_beside(content, why, "/lead_in", notes)
         return None
     between = between[:cut]
     if any(token.strip() in between for token in end.tokens):
-        notes.miss("/lead_in", "calls behind content stand in a turn of their own")
+        why = "calls behind content stand in a turn of their own"
+        _not_beside(content, why, "/lead_in", notes)
         return None
     return between
+
+
+def _not_beside(content: dict[str, Any], why: str, field: str, notes: Notes) -> None:
+    """Content that is not seen before calls of its turn: what is taken for true is said."""
+    if content.get("open"):
+        content["with_calls"] = "exclusive"
+        notes.miss(_WITH_CALLS, f"{why}; a turn is taken to hold one or the other")
+    else:
+        notes.miss(field, f"{why}; content is taken to stand before them")
 
 
 def _lead_in(

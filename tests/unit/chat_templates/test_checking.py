@@ -88,7 +88,8 @@ def with_text(data: Any, path: tuple[Any, ...], text: str) -> Any:
 
 def reported(data: dict[str, Any], template: ChatTemplate) -> bool:
     try:
-        return not check_spec(load(data), template).ok
+        found = check_spec(load(data), template)
+        return not found.ok or bool(found.problems)
     except SpecError:  # The spec makes no sense any more, and where is said.
         return True
 
@@ -100,6 +101,30 @@ def test_a_planted_error_is_found(name: str) -> None:
     missed = [(p, w) for p, w in planted if not reported(with_text(data, p, w), template)]
     assert len(planted) > 8
     assert missed == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_planted_error_is_blamed_on_its_field(name: str) -> None:
+    """A template's text is not the spec's from some field on: that field is named, and no other one
+    that may stand there alone."""
+    data, template = written(name), own_template(name)
+    blamed = 0
+    for n, (path, text) in enumerate(literals(data)):
+        # Further spellings, and what differs from the spec on purpose, are no field's own text.
+        further = path[:2] == ("args", "literals") and path[-1] > 0
+        if path[0] in ("tokens", "history", "call_id", "turn_end") or further:
+            continue
+        changed = with_text(data, path, misspelt(text, n))
+        try:
+            found = check_spec(load(changed), template).differences
+        except SpecError:
+            continue
+        pointer = "/" + "/".join(map(str, path))
+        fields = {e.field for d in found for e in d.expected}
+        if found:
+            assert any(f and pointer.startswith(f) for f in fields), (pointer, fields)
+            blamed += 1
+    assert blamed > 1
 
 
 def test_a_difference_has_its_place() -> None:

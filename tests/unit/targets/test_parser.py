@@ -420,3 +420,32 @@ def test_closing_twice_gives_the_same_result() -> None:
     stream = HERMES.stream()
     stream.feed(GOOD)
     assert stream.close() is stream.close()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "content"),
+    [
+        ("llama4-pythonic", '[weather(city: "Oslo")]', '[weather(city: "Oslo")]'),
+        ("lfm2-pythonic", "Now. <|tool_call_start|>[weather(city=)]<|tool_call_end|>",
+         "Now. <|tool_call_start|>[weather(city=)]<|tool_call_end|>"),
+        ("kimi-k2", "<|tool_calls_section_begin|><|tool_call_begin|>functions.weather:0"
+         '<|tool_call_argument_begin|>{"city" 1}<|tool_call_end|>',
+         "<|tool_calls_section_begin|><|tool_call_begin|>functions.weather:0"
+         '<|tool_call_argument_begin|>{"city" 1}<|tool_call_end|>'),
+        # The opener belongs to the call before, which is whole.
+        ("lfm2-pythonic", '<|tool_call_start|>[weather(city="Oslo"), weather(=)]', "weather(=)]"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("size", [1, 1000])
+def test_what_opened_a_call_that_breaks_off_is_not_lost(
+    dialect: str, text: str, content: str, size: int
+) -> None:
+    reading = reader(dialect, tool_choice="auto")
+    result = reading.parse(text)
+    assert result.content == content
+    assert [p.code for p in result.problems][:1] == ["broken-call"]
+    stream, data = reading.stream(), text.encode()
+    deltas = [d for at in range(0, len(data), size) for d in stream.feed(data[at : at + size])]
+    assert stream.close() == result
+    told = "".join(d.text for d in [*deltas, *stream.rest] if d.kind == "content")
+    assert told == content

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -124,13 +125,24 @@ def test_left_alone(text: str) -> None:
         ("lfm2-pythonic", '<|tool_call_start|>weather(city="Oslo")<|tool_call_end|>', [OSLO],
          ["loose-header"]),
         ("lfm2-pythonic", '<|tool_call_start|>[weather(city: "Oslo")]<|tool_call_end|>', [OSLO],
-         ["loose-header"]),
+         ["other-spelling"]),
         ("harmony", '<|channel|>commentary to=weather <|constrain|>json<|message|>{"city": "Oslo"}'
          "<|call|>", [OSLO], ["loose-header"]),
         ("mistral-args", '[TOOL_CALLS][{"name": "weather", "arguments": {"city": "Oslo"}}]', [OSLO],
          ["other-shape"]),
         ("gemma4", '<|tool_call>call:weather{"city": "Oslo"}<tool_call|>', [OSLO],
+         ["other-spelling"]),
+        ("llama4-pythonic", '[weather(city: "Oslo"), stop()]', [OSLO, ("stop", {})],
+         ["other-spelling"]),
+        ("bare-json-array", '[{"name": "weather", "arguments": {"city": "Oslo",}}]', [OSLO],
+         ["trailing-comma"]),
+        ("paren-json", 'weather({"city": "Oslo",})', [OSLO], ["trailing-comma"]),
+        # Where nothing marks a call, the beginning of the message does.
+        ("llama3-json", '{"function": "weather", "parameters": {"city": "Oslo"}}', [OSLO],
          ["loose-header"]),
+        ("llama3-json", '```json\n{"name": "weather", "parameters": {"city": "Oslo"}}\n```',
+         [OSLO], ["code-fence"]),
+        ("llama4-pythonic", 'weather(city="Oslo")', [OSLO], ["missing-closer"]),
         ("deepseek-v32-dsml", '<｜DSML｜function_calls>\n<｜DSML｜invoke name="weather">\n'
          '<｜DSML｜parameter name="city" string="true">Oslo\n</｜DSML｜invoke>\n'
          "</｜DSML｜function_calls>", [OSLO], ["missing-closer"]),
@@ -278,3 +290,103 @@ def test_an_object_around_the_arguments_is_none_of_them(inside: str, found: list
     result = reader("inkling").parse(text, lenient=True)
     assert calls(result) == found
     assert bool(result.recoveries) == bool(found)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("hermes-json", '<tool_call>\n{"name": "stop", "arguments": {}}\n</tol_call>'),
+        ("deepseek-v31", "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>stop<｜tool▁sep｜>{}<｜tool"),
+        ("solar-open", "<|tool_calls|><|tool_call:begin|>1<|tool_call:name|>stop<|tool_call:args|>"
+         "{}<|tool_ca)l:end|>"),
+    ],
+)  # fmt: skip
+def test_a_call_that_was_read_after_all_did_not_break_off(dialect: str, text: str) -> None:
+    strict, result = (
+        reader(dialect).parse(text + "!"),
+        reader(dialect).parse(text + "!", lenient=True),
+    )
+    assert [p.code for p in strict.problems] == ["broken-call"]
+    assert (calls(result), result.problems) == ([("stop", {})], ())
+
+
+def test_a_call_that_was_not_read_broke_off_beside_one_that_was() -> None:
+    text = '<tool_call>\n{"name": "weather", "arguments": {"city" Oslo}}\n</tool_call>\n'
+    text += '<tool_call>\n{"name": "stop", "arguments": {},}\n</tool_call>'
+    result = HERMES.parse(text, lenient=True)
+    assert calls(result) == [("stop", {})]
+    assert [(p.code, p.origin.tool) for p in result.problems] == [("broken-call", "weather")]
+
+
+BARE = [d for d in calligram.dialects() if reader(d).marks.bare is not None]
+
+
+def test_dialects_without_markers() -> None:
+    assert {"llama3-json", "llama4-pythonic", "paren-json", "bare-json-array"} <= set(BARE)
+    assert not {"hermes-json", "qwen3-coder-xml", "lfm2-pythonic"} & set(BARE)
+
+
+NEAR = '{"function": "weather", "parameters": {"city": "Oslo"}}'
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "notes"),
+    [
+        ("llama3-json", NEAR, [("weather", True)]),
+        ("llama3-json", "Sure: " + NEAR, [("weather", False)]),
+        ("llama3-json", f"{NEAR} and {NEAR}", [("weather", True), ("weather", False)]),
+        ("llama4-pythonic", 'weather(city="Oslo")', [("weather", True)]),
+        ("hermes-json", "So: <tool_call> stop() </tool_call>", [("stop", True)]),
+        # What is a problem anyway, what names no tool, and what is no call.
+        ("llama3-json", '{"name": "weather", "parameters": {"city": "Oslo",}}', []),
+        ("llama3-json", NEAR.replace("weather", "whether"), []),
+        ("llama4-pythonic", "The function weather(city) tells it, as stop( does.", []),
+        ("hermes-json", "A <tool_call> is a tag, and weather a word.", []),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_content_that_looks_like_a_call_is_noted(
+    dialect: str, text: str, notes: list[tuple[str, bool]], size: int
+) -> None:
+    """Strictly it is content, and that is said; where lenient reading takes it for one is said too,
+    and so it is."""
+    reading = reader(dialect)
+    result = reading.parse(text)
+    assert (result.calls, result.content) == ([], text)
+    found = [(n.origin.tool, "lenient reading takes it" in (n.hint or "")) for n in result.notices]
+    assert found == notes
+    assert {(n.code, n.severity) for n in result.notices} <= {("near-miss", "note")}
+    assert bool(result.problems) == (reading.grammar.check(text).accepted is False)
+    stream, data = reading.stream(), text.encode()
+    for at in range(0, len(data), size):
+        stream.feed(data[at : at + size])
+    assert stream.close() == result
+    deltas, lenient = told(reading, text, size)
+    assert lenient == reading.parse(text, lenient=True)
+    assert len(lenient.calls) >= sum(read for _, read in notes)
+    assert len(lenient.notices) == sum(not read for _, read in notes)
+    assert "".join(d.text for d in deltas if d.kind == "content") == lenient.content
+
+
+@pytest.mark.parametrize("dialect", BARE)
+@pytest.mark.parametrize("text", ["wea", "weather", "weather is nice", " [1]", "{", "", " ", "```"])
+@pytest.mark.parametrize("size", [1, 3])
+def test_prose_that_begins_as_a_call_is_told(dialect: str, text: str, size: int) -> None:
+    deltas, result = told(reader(dialect), text, size)
+    assert (result.calls, result.notices) == ([], ())
+    assert "".join(d.text for d in deltas if d.kind == "content") == result.content
+
+
+@pytest.mark.parametrize(
+    "text", [NEAR, "weather(a=[ ", "weather(city='Oslo')", '{"name": "weather", "a": '], ids=len
+)
+def test_notes_take_linear_time(text: str) -> None:
+    reading = reader("llama4-pythonic")
+    reading.parse("x" + text)
+
+    def seconds(times: int) -> float:
+        begun = time.process_time()
+        reading.parse("x " + text * times)
+        return time.process_time() - begun
+
+    assert seconds(8000) < 10 * max(seconds(2000), 0.05)
