@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 from ..grammar import Expr, Rules
 from .core import CUT, Core, Event
 from .leaps import Span, run_of
+from .words import expected_words
 
 DEAD: Final = 0
 
@@ -60,6 +61,7 @@ class CapturingAutomaton:
         self.quiet: list[dict[int, int]] = [{}]
         self._cutting: set[tuple[int, int]] = set()
         self._loops: dict[int, re.Pattern[bytes] | None] = {}
+        self._words: dict[int, tuple[str, ...]] = {}
         self.start = self._intern((self.core.continuation(start),))
         self.resume = self.start if resume is None else self.enter(resume)
 
@@ -83,6 +85,13 @@ class CapturingAutomaton:
     def threads(self, config: int) -> tuple[int, ...]:
         """The readings of a configuration, the preferred one first."""
         return self._configs[config]
+
+    def expected(self, config: int) -> tuple[str, ...]:
+        """What may stand here, in words."""
+        found = self._words.get(config)
+        if found is None:
+            found = self._words[config] = expected_words(self.core, self._configs[config])
+        return found
 
     def step(self, config: int, byte: int) -> Step:
         """The transition on one more byte."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +60,7 @@ def finish(
                 telling.broken(open_call.start)
         else:
             content = [(a, min(b, open_call.start)) for a, b in content if a < open_call.start]
-        problems = [p for p in problems if not _inside(p, found)]
+        problems = _without_excused(problems, found)
         if incomplete is None:
             incomplete = next((_cut_short(f, builder) for f in found if f.cut), None)
     merged = _merged(builder, found)
@@ -167,10 +167,19 @@ def _of(what: Place | Found | None) -> list[Any]:
     return what.recoveries if isinstance(what, Found) else []
 
 
-def _inside(problem: Problem, found: list[Found]) -> bool:
-    """Is it what a recovered call has been excused for?"""
-    span = problem.origin.span
-    return span is not None and any(f.start <= span[0] <= f.end for f in found)
+def _without_excused(problems: list[Problem], found: list[Found]) -> list[Problem]:
+    """The problems without what recovered calls have been excused for: those inside them."""
+    if not found:
+        return problems
+    # Calls stand one behind the other: the last one that begins before a place reaches farthest.
+    starts = [f.start for f in found]
+
+    def excused(problem: Problem) -> bool:
+        span = problem.origin.span
+        before = 0 if span is None else bisect_right(starts, span[0])
+        return span is not None and before > 0 and span[0] <= found[before - 1].end
+
+    return [p for p in problems if not excused(p)]
 
 
 def _tell_held(

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from ...compiler.automaton.capturing import DEAD, CapturingAutomaton, Step
-from ...compiler.automaton.words import expected_words
 from ...compiler.errors import LimitExceeded
 from ...compiler.origin import Origin, Problem
 from .build import Builder
@@ -162,10 +161,9 @@ class Run:
         start = at
         while start > 0 and self._text[start] & 0xC0 == 0x80:
             start -= 1
-        threads = self._automaton.threads(self._config)
         expected: tuple[str, ...] = ("less nesting",)
         if not too_deep:
-            expected = expected_words(self._automaton.core, threads)
+            expected = self._automaton.expected(self._config)
         self._commit(self._histories[0])
         call = self._builder.call
         self._on_break(start, start if call is None else call.start)
