@@ -100,20 +100,24 @@ class Run:
                     (histories[m.source], m.events, base + at) if m.events else histories[m.source]
                     for m in step.moves
                 ]
-                if len(histories) > 1 and automaton.decides(config, byte):
+                target = step.target
+                if step.decides and len(histories) > 1:
                     # Shared first, so that what is left does not depend on how the text is cut.
                     self._histories = histories
                     self._share()
                     kept = self._alike(self._histories, base + at)
-                    self._histories = [self._histories[index] for index in kept]
-                    self._share()
+                    if len(kept) < len(histories):
+                        self._histories = [self._histories[index] for index in kept]
+                        self._share()
+                        target = automaton.only(target, kept)
                     histories = self._histories
-                    step = Step(automaton.only(step.target, kept), step.moves)
                 if len(histories) == 1:
                     if histories[0] is not None:
                         self._commit(histories[0])
                     histories = [None]
-            config = step.target
+                config = target
+            else:
+                config = step.target
             at += 1
         self._config, self._histories, self.position = config, histories, base + at
 
@@ -137,24 +141,19 @@ class Run:
         keys: list[list[tuple[int, int]]] = []
         for history in histories:
             events = _flat(history)
-            opened = [
-                index
-                for index, (event, position) in enumerate(events)
-                if event > 0 and position < at and slots[event - 1].kind == "call"
-            ]
-            keys.append(events[: opened[-1] + 1] if opened else [])
+            while events:
+                event, position = events[-1]
+                if event > 0 and position < at and slots[event - 1].kind == "call":
+                    break
+                events.pop()
+            keys.append(events)
         first = keys[0]
         return tuple(i for i, key in enumerate(keys) if not first or not key or key == first)
 
     def _commit(self, history: History) -> None:
         """Hand a history's events to the builder, oldest first."""
-        steps = []
-        while history is not None:
-            history, events, position = history
-            steps.append((events, position))
-        for events, position in reversed(steps):
-            for event in events:
-                self._tell(event, position)
+        for event, position in _flat(history):
+            self._tell(event, position)
 
     def _recover(self, at: int, *, too_deep: bool) -> int:
         """No reading goes on at `at`: say so, give the text back, go on reading content."""
@@ -205,14 +204,16 @@ class Run:
             return min((_since(h) for h in self._histories if h is not None), default=-1)
         flat = [_flat(h) for h in self._histories]
         shared = 0
-        shortest = min(len(f) for f in flat)
-        while shared < shortest and all(f[shared] == flat[0][shared] for f in flat):
+        for alike in zip(*flat, strict=False):
+            if any(each != alike[0] for each in alike):
+                break
             shared += 1
-        for event, position in flat[0][:shared]:
-            self._tell(event, position)
-        rest = [f[shared:] for f in flat]
-        self._histories = [_linked(f) for f in rest]
-        return min((f[0][1] for f in rest if f), default=-1)
+        if shared:
+            for event, position in flat[0][:shared]:
+                self._tell(event, position)
+            flat = [f[shared:] for f in flat]
+            self._histories = [_linked(f) for f in flat]
+        return min((f[0][1] for f in flat if f), default=-1)
 
     def close(self) -> bool:
         """The text has ended. -> whether it may end here.
@@ -250,15 +251,14 @@ class Run:
 
     def _moved(self, place: Place, event: int, position: int) -> Place:
         """Where a reading is after one more event."""
-        match self._automaton.core.slots[abs(event) - 1].kind, event > 0:
-            case "content", opens:
-                return Place(position, opens, False)
-            case "call", opens:
-                return Place(place.start if opens else position, False, False)
-            case "name", False:
-                return place._replace(named=True)
-            case _:
-                return place
+        kind = self._automaton.core.slots[abs(event) - 1].kind
+        if kind == "content":
+            return Place(position, event > 0, False)
+        if kind == "call":
+            return Place(place.start if event > 0 else position, False, False)
+        if kind == "name" and event < 0:
+            return Place(place.start, place.prose, True)
+        return place
 
     def _tell(self, event: int, position: int) -> None:
         """Hand an event to the builder."""
@@ -290,11 +290,13 @@ def _since(history: History) -> int:
 
 
 def _flat(history: History) -> list[tuple[int, int]]:
-    steps = []
+    out: list[tuple[int, int]] = []
     while history is not None:
         history, events, position = history
-        steps.append((events, position))
-    return [(event, position) for events, position in reversed(steps) for event in events]
+        for event in reversed(events):
+            out.append((event, position))
+    out.reverse()
+    return out
 
 
 def _linked(flat: list[tuple[int, int]]) -> History:
