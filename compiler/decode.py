@@ -73,9 +73,7 @@ class _Pairs:
         return found
 
 
-_WITHOUT_OBJECTS = json.JSONDecoder(
-    strict=False, parse_constant=_no_constant, parse_float=_number
-)
+_WITHOUT_OBJECTS = json.JSONDecoder(strict=False, parse_constant=_no_constant, parse_float=_number)
 """Made once: most texts are one string or one number."""
 
 

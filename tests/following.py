@@ -86,9 +86,7 @@ def _calls(
     spec: DialectSpec, calls: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]
 ) -> str:
     renderer = _renderer(spec.id, json.dumps(tools))
-    bare = [
-        {"name": c["function"]["name"], "arguments": c["function"]["arguments"]} for c in calls
-    ]
+    bare = [{"name": c["function"]["name"], "arguments": c["function"]["arguments"]} for c in calls]
     named = [{**each, "id": call["id"]} for each, call in zip(bare, calls, strict=True)]
     # A dialect that numbers its calls has no place for ids.
     for given in (named, bare):

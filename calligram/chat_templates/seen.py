@@ -10,7 +10,6 @@ from typing import Any, Final
 from ..compiler.spec import DialectSpec
 from .pieces import Literal
 
-
 _PART: Final = re.compile("[,;] ")
 
 
