@@ -73,14 +73,18 @@ class Run:
         automaton = self._automaton
         quiet = self.quiet
         config, histories = self._config, self._histories
+        # Where the last character of several bytes began: it may lead back there.
+        before = config
         at, end = 0, len(data)
         while at < end:
             byte = data[at]
             onward = quiet[config].get(byte)
             if onward is not None:
                 at += 1
-                if onward == config and end - at >= _WORTH_A_RUN:
-                    loop = automaton.loop(config)
+                if byte >= 0xC0:
+                    before = config
+                elif (onward == config or onward == before) and end - at >= _WORTH_A_RUN:
+                    loop = automaton.loop(onward)
                     found = loop.match(data, at) if loop is not None else None
                     at = at if found is None else found.end()
                 config = onward
