@@ -73,6 +73,10 @@ class _Pairs:
         return found
 
 
+_WITHOUT_OBJECTS = json.JSONDecoder(strict=False, parse_constant=_no_constant, parse_float=_number)
+"""Made once: most texts are one string or one number."""
+
+
 def decode_json(text: str, duplicates: list[str] | None = None) -> Any:
     """A JSON text as Python values; names of repeated keys are added to `duplicates`.
 
@@ -84,13 +88,16 @@ def decode_json(text: str, duplicates: list[str] | None = None) -> Any:
     """
     pairs = _Pairs()
     try:
-        value = json.loads(
-            text,
-            strict=False,
-            parse_constant=_no_constant,
-            parse_float=_number,
-            object_pairs_hook=pairs,
-        )
+        if "{" not in text:
+            value = _WITHOUT_OBJECTS.decode(text)
+        else:
+            value = json.loads(
+                text,
+                strict=False,
+                parse_constant=_no_constant,
+                parse_float=_number,
+                object_pairs_hook=pairs,
+            )
     except RecursionError:
         raise TooDeep from None
     except ValueError as error:

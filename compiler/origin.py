@@ -10,9 +10,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import lru_cache
+from typing import Final, Literal
 
 Severity = Literal["error", "warning", "note"]
+
+_LONGEST_WORD: Final = 200
+"""Characters from which on a word is not a slip of the pen."""
 
 
 def escape_pointer(token: str | int) -> str:
@@ -88,8 +92,17 @@ class Problem:
 
 def did_you_mean(word: str, legal: Iterable[str]) -> str | None:
     """A hint naming the closest legal word, or None if nothing is close."""
-    close = difflib.get_close_matches(word, list(legal), n=1, cutoff=0.6)
-    return f"did you mean `{close[0]}`?" if close else None
+    if len(word) > _LONGEST_WORD:
+        return None
+    close = _closest(word, tuple(legal))
+    return f"did you mean `{close}`?" if close else None
+
+
+@lru_cache(maxsize=256)
+def _closest(word: str, legal: tuple[str, ...]) -> str | None:
+    # A text that makes one mistake often makes it again.
+    close = difflib.get_close_matches(word, legal, n=1, cutoff=0.6)
+    return close[0] if close else None
 
 
 def closest_first(word: str, legal: Iterable[str], rest: str) -> str:

@@ -25,7 +25,7 @@ from .chat_template_error import ChatTemplateError
 from .conversations import CONVERSATIONS, Conversation, tools
 from .explain import BEFORE, END, Explainer, Explanation, Shown, show, with_end
 from .pieces import Literal, Match, Miss
-from .seen import Unseen, unseen
+from .seen import Unseen, strings, unseen
 from .turn import reasoning_forms, what_follows
 
 CONTEXT: Final = 24
@@ -145,13 +145,16 @@ def check_spec(loaded: LoadedSpec, template: ChatTemplate) -> SpecCheck:
     checker = _Checker(loaded.spec, with_end(template))
     checked = tuple(checker.check(c) for c in CONVERSATIONS)
     fields = [piece for c in checker.explained for piece in _fields(c)] + checker.ends()
-    shapes = {c.shape for c in checker.explained if isinstance(c.found, Match) and _calls(c)}
+    shown = [c for c in checker.explained if isinstance(c.found, Match) and _calls(c)]
+    shapes = {c.shape for c in shown}
+    known = {c.known for c in checker.explained}
+    texts = {t for c in shown for call in _calls(c) for t in strings(call["arguments"])}
     return SpecCheck(
         loaded.spec.id,
         template.place or template.name,
         checked,
         (*loaded.warnings, *lint(loaded)),
-        tuple(unseen(loaded.spec, fields, shapes, {c.known for c in checker.explained})),
+        tuple(unseen(loaded.spec, fields, shapes, known, texts)),
     )
 
 
@@ -169,8 +172,8 @@ def _changed(spec: DialectSpec, shape: str) -> Iterator[Literal]:
             yield Literal(f"/{key}/{name}" if name else f"/{key}", text)
 
 
-def _calls(explanation: Explanation) -> bool:
-    return bool(explanation.shown.conversation.calls)
+def _calls(explanation: Explanation) -> Sequence[Mapping[str, Any]]:
+    return explanation.shown.conversation.calls
 
 
 def _fields(explanation: Explanation) -> Sequence[Literal]:
@@ -313,8 +316,14 @@ class _Checker:
     def _without_end(self, text: str) -> str:
         """The turn without what stands behind its end."""
         bare = text.rstrip()
-        ended = any(bare.endswith(token.rstrip()) for token in self.spec.turn_end.tokens)
-        return bare if ended else text.rstrip("\n")
+        for token in self.spec.turn_end.tokens:
+            start = len(bare) - len(token.rstrip())
+            if text.startswith(token, start):
+                # White space that the token itself ends with is part of it.
+                return text[: start + len(token)]
+            if bare.endswith(token.rstrip()):
+                return bare
+        return text.rstrip("\n")
 
 
 @dataclass(frozen=True, slots=True)

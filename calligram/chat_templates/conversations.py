@@ -103,6 +103,7 @@ CONVERSATIONS: Final[tuple[Conversation, ...]] = (
     _text("quotes", 'she said "no" \\ twice'),
     _text("apostrophe", "it's late"),
     _text("line breaks", "first\n\tsecond"),
+    _text("two lines", "first\nsecond"),
     _text("markup", "a < b && <b>c</b>"),
     _text("text that looks like JSON", '{"a": 1}'),
     Conversation("content before the call", (_OSLO,), content=SAID),

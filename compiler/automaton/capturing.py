@@ -16,10 +16,16 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from ..grammar import Expr, Rules
+from ..limits import MAX_NESTING
 from .core import CUT, Core, Event
 from .leaps import Span, run_of
+from .words import expected_words
 
 DEAD: Final = 0
+
+MAX_DEPTH: Final = 8 * MAX_NESTING
+"""Parts inside one another. A level of values takes two to four of them in every notation, so this
+is beyond every value that is read, and what lies far beyond costs no more than that."""
 
 
 class Move(NamedTuple):
@@ -30,10 +36,15 @@ class Move(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A transition. ``moves`` None: each reading goes on, nothing happened."""
+    """A transition. ``moves`` None: each reading goes on, nothing happened.
+
+    ``decides``: it commits to several readings at once. Those in which something else has happened
+    than in the preferred one are then to be given up: see :meth:`CapturingAutomaton.only`.
+    """
 
     target: int
     moves: tuple[Move, ...] | None
+    decides: bool = False
 
 
 REFUSED: Final = Step(DEAD, ())
@@ -48,19 +59,26 @@ class CapturingAutomaton:
 
     Args:
         resume: what is read on from where a reading broke off.
-        max_cells: the most continuations; a step that needs more raises LimitExceeded.
+        max_cells, max_depth: the most continuations, and the most inside one another; a step that
+            needs more raises LimitExceeded.
     """
 
     def __init__(
-        self, rules: Rules, start: Expr, *, resume: Expr | None = None, max_cells: int = 250_000
+        self,
+        rules: Rules,
+        start: Expr,
+        *,
+        resume: Expr | None = None,
+        max_cells: int = 250_000,
+        max_depth: int = MAX_DEPTH,
     ) -> None:
-        self.core = Core(rules, captures=True, max_cells=max_cells)
+        self.core = Core(rules, captures=True, max_cells=max_cells, max_depth=max_depth)
         self._configs: list[tuple[int, ...]] = [()]
         self._index: dict[tuple[int, ...], int] = {(): DEAD}
         self._next: list[dict[int, Step]] = [{}]
         self.quiet: list[dict[int, int]] = [{}]
-        self._cutting: set[tuple[int, int]] = set()
         self._loops: dict[int, re.Pattern[bytes] | None] = {}
+        self._words: dict[int, tuple[str, ...]] = {}
         self.start = self._intern((self.core.continuation(start),))
         self.resume = self.start if resume is None else self.enter(resume)
 
@@ -85,6 +103,13 @@ class CapturingAutomaton:
     def threads(self, config: int) -> tuple[int, ...]:
         """The readings of a configuration, the preferred one first."""
         return self._configs[config]
+
+    def expected(self, config: int) -> tuple[str, ...]:
+        """What may stand here, in words."""
+        found = self._words.get(config)
+        if found is None:
+            found = self._words[config] = expected_words(self.core, self._configs[config])
+        return found
 
     def step(self, config: int, byte: int) -> Step:
         """The transition on one more byte."""
@@ -114,7 +139,7 @@ class CapturingAutomaton:
         inside = {e for a in arcs for e in (a.low, a.high + 1) if low < e <= high}
         out: list[tuple[Span, ...]] = []
         for start, edge in pairwise(sorted({low, high + 1} | inside)):
-            target, moves = self.step(config, start)
+            target, moves, _ = self.step(config, start)
             if target == DEAD or moves is not None:
                 continue
             span = (start, edge - 1)
@@ -138,8 +163,6 @@ class CapturingAutomaton:
                     moves.setdefault(arc.target, Move(index, arc.events))
         # A cut is a decision: what has not been decided in favour of is given up.
         chosen = cut or moves
-        if len(cut) > 1:
-            self._cutting.add((config, byte))
         if not chosen:
             return REFUSED
         target = self._intern(tuple(chosen))
@@ -147,7 +170,7 @@ class CapturingAutomaton:
         same = len(plan) == len(self._configs[config])
         if same and all(m == (i, ()) for i, m in enumerate(plan)):
             return Step(target, None)
-        return Step(target, plan)
+        return Step(target, plan, len(cut) > 1)
 
     def cuts(self, config: int, byte: int) -> bool:
         """Does reading `byte` here commit to a call or a block?"""
@@ -156,11 +179,6 @@ class CapturingAutomaton:
             for thread in self._configs[config]
             for arc in self.core.expand(thread).arcs
         )
-
-    def decides(self, config: int, byte: int) -> bool:
-        """Does the step on `byte` commit to several readings at once? Those in which something else
-        has happened than in the preferred one are then to be given up: see :meth:`only`."""
-        return (config, byte) in self._cutting
 
     def only(self, config: int, kept: tuple[int, ...]) -> int:
         """The configuration with some of its readings, by their indices."""

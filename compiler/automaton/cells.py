@@ -53,12 +53,17 @@ class Cells:
         rules: the grammar's rules, visited lazily.
         captures: whether captures matter; without, a capture is just its item.
         max_cells: the most continuations to intern before :class:`LimitExceeded` is raised.
+        max_depth: the most tails that one continuation may have behind it, else the same.
     """
 
-    def __init__(self, rules: Rules, *, captures: bool, max_cells: int) -> None:
+    def __init__(
+        self, rules: Rules, *, captures: bool, max_cells: int, max_depth: int | None = None
+    ) -> None:
         self.rules = rules
         self.captures = captures
         self.max_cells = max_cells
+        self.max_depth = max_depth
+        self._depths: list[int] = [0]
         self.slots: list[Slot] = []
         self._slot_index: dict[Slot, int] = {}
         self.exprs: list[Expr] = []
@@ -125,6 +130,15 @@ class Cells:
                     f"the automaton needs more than {self.max_cells} continuations",
                     hint="the text is nested too deeply or counts in too many ways at once",
                 )
+            if self.max_depth is not None:
+                depth = self._depths[tail] + 1
+                if depth > self.max_depth:
+                    raise LimitExceeded.at(
+                        "automaton-too-large",
+                        f"the text nests more than {self.max_depth} parts",
+                        hint="the text is nested too deeply",
+                    )
+                self._depths.append(depth)
             cell = self._ids[key] = len(self._cells)
             self._cells.append(key)
         return cell

@@ -85,7 +85,7 @@ class Core(Cells):
             is read as the single symbol ``TOKEN_BASE + id``, not as bytes.
         markers: special tokens that literals hold as text, see :class:`~..grammar.Grammar`.
         captures: whether arcs carry capture events; without, a capture is just its item.
-        max_cells: the most continuations to intern before :class:`LimitExceeded` is raised.
+        max_cells, max_depth: limits, as in :class:`Cells`.
         remember: without, items and keys that must differ need not.
 
     Attributes:
@@ -101,9 +101,10 @@ class Core(Cells):
         specials: Mapping[str, int] | None = None,
         markers: tuple[Token, ...] = (),
         max_cells: int = 4_000_000,
+        max_depth: int | None = None,
         remember: bool = True,
     ) -> None:
-        super().__init__(rules, captures=captures, max_cells=max_cells)
+        super().__init__(rules, captures=captures, max_cells=max_cells, max_depth=max_depth)
         self.lock = RLock()
         self.specials = specials or {}
         self._markers = {m.text: m for m in markers if m.text in self.specials}

@@ -106,7 +106,10 @@ class Builder:
     @property
     def call(self) -> Frame | None:
         """The open call."""
-        return next((f for f in reversed(self.stack) if f.slot.kind == "call"), None)
+        for frame in reversed(self.stack):
+            if frame.slot.kind == "call":
+                return frame
+        return None
 
     def slice(self, start: int, end: int) -> str:
         """The text between two positions."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -64,8 +64,7 @@ def finish(
                 telling.broken(open_call.start)
         else:
             content = [(a, min(b, open_call.start)) for a, b in content if a < open_call.start]
-        excused = {id(p) for p, begun in broken if any(_is_read(p, begun, f) for f in found)}
-        problems = [p for p in problems if id(p) not in excused and not _inside(p, found)]
+        problems = _without_excused(problems, broken, found)
         if incomplete is None:
             incomplete = next((_cut_short(f, builder) for f in found if f.cut), None)
     notices: list[Problem] = []
@@ -113,14 +112,6 @@ def finish(
         recoveries=recoveries,
         notices=tuple(notices),
     )
-
-
-def _is_read(problem: Problem, begun: int, found: Found) -> bool:
-    """Is the call that broke off, which began at `begun`, this one?"""
-    span = problem.origin.span
-    if span is None or found.start > span[0] or found.end < begun:
-        return False
-    return found.start <= begun or found.call["name"] == problem.origin.tool
 
 
 def _touches(notice: Problem, span: Span) -> bool:
@@ -194,10 +185,37 @@ def _of(what: Place | Found | None) -> list[Any]:
     return what.recoveries if isinstance(what, Found) else []
 
 
-def _inside(problem: Problem, found: list[Found]) -> bool:
-    """Is it what a recovered call has been excused for?"""
-    span = problem.origin.span
-    return span is not None and any(f.start <= span[0] <= f.end for f in found)
+def _without_excused(
+    problems: list[Problem], broken: list[tuple[Problem, int]], found: list[Found]
+) -> list[Problem]:
+    """The problems without what recovered calls are excused for: those inside them, and of calls
+    that broke off, by where they began, those that were read after all."""
+    if not found:
+        return problems
+    # Calls stand one behind the other, so that starts and ends ascend.
+    starts, ends = [f.start for f in found], [f.end for f in found]
+    named: dict[str, list[int]] = {}
+    for each in found:
+        named.setdefault(each.call["name"], []).append(each.start)
+
+    def inside(problem: Problem) -> bool:
+        span = problem.origin.span
+        before = 0 if span is None else bisect_right(starts, span[0])
+        return span is not None and before > 0 and span[0] <= ends[before - 1]
+
+    def is_read(problem: Problem, begun: int) -> bool:
+        """Is the call that broke off, which began at `begun`, one of those found?"""
+        span = problem.origin.span
+        if span is None:
+            return False
+        first = bisect_left(ends, begun)
+        if first < len(found) and starts[first] <= min(begun, span[0]):
+            return True
+        same = named.get(problem.origin.tool or "", [])
+        return bisect_right(same, span[0]) > bisect_right(same, begun)
+
+    excused = {id(problem) for problem, begun in broken if is_read(problem, begun)}
+    return [p for p in problems if id(p) not in excused and not inside(p)]
 
 
 def _tell_held(

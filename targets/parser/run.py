@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from ...compiler.automaton.capturing import DEAD, CapturingAutomaton, Step
-from ...compiler.automaton.words import expected_words
 from ...compiler.errors import LimitExceeded
 from ...compiler.origin import Origin, Problem
 from .build import Builder
@@ -76,14 +75,18 @@ class Run:
         automaton = self._automaton
         quiet = self.quiet
         config, histories = self._config, self._histories
+        # Where the last character of several bytes began: it may lead back there.
+        before = config
         at, end = 0, len(data)
         while at < end:
             byte = data[at]
             onward = quiet[config].get(byte)
             if onward is not None:
                 at += 1
-                if onward == config and end - at >= _WORTH_A_RUN:
-                    loop = automaton.loop(config)
+                if byte >= 0xC0:
+                    before = config
+                elif (onward == config or onward == before) and end - at >= _WORTH_A_RUN:
+                    loop = automaton.loop(onward)
                     found = loop.match(data, at) if loop is not None else None
                     at = at if found is None else found.end()
                 config = onward
@@ -103,20 +106,24 @@ class Run:
                     (histories[m.source], m.events, base + at) if m.events else histories[m.source]
                     for m in step.moves
                 ]
-                if len(histories) > 1 and automaton.decides(config, byte):
+                target = step.target
+                if step.decides and len(histories) > 1:
                     # Shared first, so that what is left does not depend on how the text is cut.
                     self._histories = histories
                     self._share()
                     kept = self._alike(self._histories, base + at)
-                    self._histories = [self._histories[index] for index in kept]
-                    self._share()
+                    if len(kept) < len(histories):
+                        self._histories = [self._histories[index] for index in kept]
+                        self._share()
+                        target = automaton.only(target, kept)
                     histories = self._histories
-                    step = Step(automaton.only(step.target, kept), step.moves)
                 if len(histories) == 1:
                     if histories[0] is not None:
                         self._commit(histories[0])
                     histories = [None]
-            config = step.target
+                config = target
+            else:
+                config = step.target
             at += 1
         self._config, self._histories, self.position = config, histories, base + at
 
@@ -140,34 +147,28 @@ class Run:
         keys: list[list[tuple[int, int]]] = []
         for history in histories:
             events = _flat(history)
-            opened = [
-                index
-                for index, (event, position) in enumerate(events)
-                if event > 0 and position < at and slots[event - 1].kind == "call"
-            ]
-            keys.append(events[: opened[-1] + 1] if opened else [])
+            while events:
+                event, position = events[-1]
+                if event > 0 and position < at and slots[event - 1].kind == "call":
+                    break
+                events.pop()
+            keys.append(events)
         first = keys[0]
         return tuple(i for i, key in enumerate(keys) if not first or not key or key == first)
 
     def _commit(self, history: History) -> None:
         """Hand a history's events to the builder, oldest first."""
-        steps = []
-        while history is not None:
-            history, events, position = history
-            steps.append((events, position))
-        for events, position in reversed(steps):
-            for event in events:
-                self._tell(event, position)
+        for event, position in _flat(history):
+            self._tell(event, position)
 
     def _recover(self, at: int, *, too_deep: bool) -> int:
         """No reading goes on at `at`: say so, give the text back, go on reading content."""
         start = at
         while start > 0 and self._text[start] & 0xC0 == 0x80:
             start -= 1
-        threads = self._automaton.threads(self._config)
         expected: tuple[str, ...] = ("less nesting",)
         if not too_deep:
-            expected = expected_words(self._automaton.core, threads)
+            expected = self._automaton.expected(self._config)
         self._commit(self._histories[0])
         call = self._builder.call
         # With what opened the calls, and without: lenient reading may go on from either.
@@ -212,14 +213,16 @@ class Run:
             return min((_since(h) for h in self._histories if h is not None), default=-1)
         flat = [_flat(h) for h in self._histories]
         shared = 0
-        shortest = min(len(f) for f in flat)
-        while shared < shortest and all(f[shared] == flat[0][shared] for f in flat):
+        for alike in zip(*flat, strict=False):
+            if any(each != alike[0] for each in alike):
+                break
             shared += 1
-        for event, position in flat[0][:shared]:
-            self._tell(event, position)
-        rest = [f[shared:] for f in flat]
-        self._histories = [_linked(f) for f in rest]
-        return min((f[0][1] for f in rest if f), default=-1)
+        if shared:
+            for event, position in flat[0][:shared]:
+                self._tell(event, position)
+            flat = [f[shared:] for f in flat]
+            self._histories = [_linked(f) for f in flat]
+        return min((f[0][1] for f in flat if f), default=-1)
 
     def close(self) -> bool:
         """The text has ended. -> whether it may end here.
@@ -257,15 +260,14 @@ class Run:
 
     def _moved(self, place: Place, event: int, position: int) -> Place:
         """Where a reading is after one more event."""
-        match self._automaton.core.slots[abs(event) - 1].kind, event > 0:
-            case "content", opens:
-                return Place(position, opens, False)
-            case "call", opens:
-                return Place(place.start if opens else position, False, False)
-            case "name", False:
-                return place._replace(named=True)
-            case _:
-                return place
+        kind = self._automaton.core.slots[abs(event) - 1].kind
+        if kind == "content":
+            return Place(position, event > 0, False)
+        if kind == "call":
+            return Place(place.start if event > 0 else position, False, False)
+        if kind == "name" and event < 0:
+            return Place(place.start, place.prose, True)
+        return place
 
     def _tell(self, event: int, position: int) -> None:
         """Hand an event to the builder."""
@@ -297,11 +299,13 @@ def _since(history: History) -> int:
 
 
 def _flat(history: History) -> list[tuple[int, int]]:
-    steps = []
+    out: list[tuple[int, int]] = []
     while history is not None:
         history, events, position = history
-        steps.append((events, position))
-    return [(event, position) for events, position in reversed(steps) for event in events]
+        for event in reversed(events):
+            out.append((event, position))
+    out.reverse()
+    return out
 
 
 def _linked(flat: list[tuple[int, int]]) -> History:

@@ -40,7 +40,7 @@ def walked(automaton: CapturingAutomaton, text: str) -> list[tuple[str, str]] | 
     histories: list[list[tuple[int, int]]] = [[]]
     data = text.encode()
     for at, byte in enumerate(data):
-        target, moves = automaton.step(config, byte)
+        target, moves, _ = automaton.step(config, byte)
         if target == DEAD:
             return None
         if moves is not None:
