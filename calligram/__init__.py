@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .compiler.trigger import Trigger
     from .compiler.verdict import Verdict
     from .compiler.vocabulary.vocabulary import Vocabulary
+    from .proxy.constrain import constrain_request
     from .targets.parser import ParseResult
 
 __version__ = VERSION
@@ -66,6 +67,7 @@ __all__ = [
     "VocabularyError",
     "compile_schema",
     "compile_tools",
+    "constrain_request",
     "detect_dialect",
     "dialects",
     "find_dialect",
@@ -97,7 +99,11 @@ _HOMES = {
     "vocabulary.vocabulary": ("Vocabulary",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_APART = {"detect_dialect": "chat_templates.detect", "find_dialect": "chat_templates.names"}
+_APART = {
+    "constrain_request": "proxy.constrain",
+    "detect_dialect": "chat_templates.detect",
+    "find_dialect": "chat_templates.names",
+}
 """What no compile needs is imported by itself."""
 
 

@@ -232,6 +232,13 @@ BUILDS: Final[Codes] = {
     "record-format": "The record of a build is none, or is damaged.",
 }
 
+PROXY: Final[Codes] = {
+    "proxy-body": "The request's body is no chat request.",
+    "proxy-choices": "More than one choice of an answer that is constrained.",
+    "proxy-media": "A part of a message that is no text, where answers are constrained.",
+    "proxy-no-call": "The answer holds no call, though one was required.",
+}
+
 CODES: Final[Mapping[str, Codes]] = {
     "Command line and demo": INPUT,
     "Dialect specs": SPECS,
@@ -245,5 +252,6 @@ CODES: Final[Mapping[str, Codes]] = {
     "Saved artefacts": ARTEFACTS,
     "Builds": BUILDS,
     "Chat templates": TEMPLATES,
+    "In front of llama-server": PROXY,
 }
 """Codes with their meanings, by what they are about."""
