@@ -62,7 +62,7 @@ class Answer:
         self._held = ""
         self._identifier = identifier
         self._broken: set[int] = set()
-        self.text_length = 0
+        self._counts = reader.dialect.call_id.kind != "pattern"
 
     def feed(self, text: str) -> list[Delta]:
         """Read more; -> what is new."""
@@ -72,7 +72,6 @@ class Answer:
             text = text.removesuffix(self._held)
         if not text:
             return []
-        self.text_length += len(text)
         return self._named(self._stream.feed(text.encode("utf-8", "surrogatepass")))
 
     def _end_of(self, text: str) -> str:
@@ -108,10 +107,14 @@ class Answer:
         return Closed(deltas, finish, result, tuple(problems), frozenset(self._broken))
 
     def _named(self, deltas: list[Delta]) -> list[Delta]:
-        """Calls with ids that no other answer has; calls that break off noted."""
+        """Calls with ids that no other answer has; calls that break off noted.
+
+        An id that the model invents stays, as its template shows it again. A number that counts the
+        calls of one turn is none: the next turn has the same.
+        """
         out = []
         for delta in deltas:
-            if delta.kind == "call" and not delta.id:
+            if delta.kind == "call" and (self._counts or not delta.id):
                 delta = delta._replace(id=f"call_{self._identifier}{delta.index}")
             elif delta.kind == "broken":
                 self._broken.add(delta.index)
