@@ -7,7 +7,7 @@ import contextlib
 import pickle
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from typing import Final
+from typing import Final, Protocol
 
 from ..compiler.errors import CalligramError, LimitExceeded
 from .compile_worker import LENGTH, Reply
@@ -15,6 +15,19 @@ from .prepared import Order
 
 START_SECONDS: Final = 60.0
 """The longest that a process may take to start; a busy machine takes long."""
+
+
+class Compiler(Protocol):
+    """Compiles orders."""
+
+    async def start(self) -> None:
+        """Begin."""
+
+    async def compile(self, order: Order) -> bytes:
+        """A packed grammar. Raises CalligramError."""
+
+    async def close(self) -> None:
+        """End."""
 
 
 class Busy(Exception):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ..compiler.errors import CalligramError
-from .compile_pool import CompilePool
+from .compile_pool import Compiler
 from .prepared import Order, Prepared, unpacked
 
 _ERROR_BYTES: Final = 4096
@@ -50,7 +50,7 @@ class Grammars:
         a_client: how many one client may have compiled at once.
     """
 
-    pool: CompilePool
+    pool: Compiler
     most: int
     most_bytes: int
     a_client: int
@@ -69,7 +69,7 @@ class Grammars:
 
         Raises:
             CalligramError: what is wrong with it; kept too, so that it costs once.
-            Busy: see :meth:`CompilePool.compile`.
+            Busy: see :class:`CompilePool`.
         """
         digest = order.digest
         kept = self._kept.get(digest)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import httpx
 
-from .compile_pool import CompilePool
+from .compile_pool import CompilePool, Compiler
 from .grammars import Grammars
 from .knowledge import Knowledge
 from .log import Log
@@ -49,12 +49,16 @@ class Service:
 
 
 def make_service(
-    settings: Settings, log: Log | None = None, transport: httpx.AsyncBaseTransport | None = None
+    settings: Settings,
+    log: Log | None = None,
+    transport: httpx.AsyncBaseTransport | None = None,
+    pool: Compiler | None = None,
 ) -> Service:
     """The parts of a proxy.
 
     Args:
         transport: in place of the network, for the server behind.
+        pool: in place of processes that compile.
 
     Raises:
         SpecError: the dialect that is named cannot be read.
@@ -66,7 +70,7 @@ def make_service(
         transport=transport,
     )
     grammars = Grammars(
-        CompilePool(settings.compile_workers, settings.compile_seconds),
+        pool or CompilePool(settings.compile_workers, settings.compile_seconds),
         settings.cache_grammars,
         settings.cache_bytes,
         max(1, settings.compile_workers - 1),

@@ -72,8 +72,9 @@ class Upstream:
 
     def limited(self, request: httpx.Request, seconds: float) -> httpx.Request:
         """The request with less time than others have."""
-        limits = httpx.Timeout(seconds, pool=None)
-        request.extensions = {**request.extensions, "timeout": limits.as_dict()}
+        usual = self._timeout.as_dict()
+        less = {k: v if v is None else min(v, seconds) for k, v in usual.items()}
+        request.extensions = {**request.extensions, "timeout": less}
         return request
 
     async def send(self, request: httpx.Request) -> httpx.Response:

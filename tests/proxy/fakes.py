@@ -17,7 +17,9 @@ from typing import Any, Literal
 import httpx
 
 from calligram.proxy.app import make_app
+from calligram.proxy.compile_pool import Compiler
 from calligram.proxy.log import Log
+from calligram.proxy.prepared import Order, packed, prepare
 from calligram.proxy.serve import listen, server_of
 from calligram.proxy.service import Service, make_service
 from calligram.proxy.settings import Settings
@@ -237,12 +239,29 @@ class Proxy:
         return await self.client.post(path, json=body, **more)
 
 
+class Here:
+    """Compiles without a process, which takes a second to start."""
+
+    async def start(self) -> None:
+        """Nothing to start."""
+
+    async def compile(self, order: Order) -> bytes:
+        """As the processes do."""
+        return packed(prepare(order))
+
+    async def close(self) -> None:
+        """Nothing to end."""
+
+
+HERE = Here()
+
+
 @contextlib.asynccontextmanager
-async def proxied(url: str, **settings: Any) -> AsyncIterator[Proxy]:
-    """The proxy in front of a server."""
+async def proxied(url: str, pool: Compiler | None = HERE, **settings: Any) -> AsyncIterator[Proxy]:
+    """The proxy in front of a server; `pool` None: with processes that compile."""
     given = {"dialect": "hermes-json", "upstream": url, "compile_workers": 1, **settings}
     log = io.StringIO()
-    service = make_service(Settings(**given), Log(log))
+    service = make_service(Settings(**given), Log(log), pool=pool)
     listening = listen("127.0.0.1", 0)
     server = server_of(make_app(service))
     task = asyncio.create_task(server.serve(sockets=[listening]))
