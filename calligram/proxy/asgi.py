@@ -92,19 +92,21 @@ async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:
             return b"".join(parts)
 
 
-async def while_connected(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
+async def while_connected(receive: Receive, work: Coroutine[Any, Any, T], reply: Reply) -> T:
     """What `work` gives; it is cancelled when the client leaves. The body must have been read.
 
+    A client that has all of its answer may leave: the work is then nearly done, and ends by itself.
+
     Raises:
-        ClientGone: the client has left.
+        ClientGone: the client has left before.
     """
     task = asyncio.ensure_future(work)
     watch = asyncio.ensure_future(_leaves(receive))
     try:
         await asyncio.wait({task, watch}, return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
+        if not task.done() and not reply.ended:
             raise ClientGone
-        return task.result()
+        return await task
     finally:
         for one in (task, watch):
             one.cancel()

@@ -76,9 +76,11 @@ class Asked:
 
     async def finish(self) -> None:
         """Let the connection be used again, or close it if the answer is not at its end."""
-        if self.ending is not None:
-            await drain(self.events)
-        await self.events.aclose()  # type: ignore[attr-defined]
+        try:
+            if self.ending is not None:
+                await drain(self.events)
+        finally:
+            await self.events.aclose()  # type: ignore[attr-defined]
 
 
 async def ask(service: Service, plan: Plan, headers: Headers, client: str, token: str) -> Asked:

@@ -85,7 +85,7 @@ class Constraining:
             await reply.json(413, self.form.error(error, 413), close)
             return
         work = Work(service, self.form, scope, receive, reply, said, data)
-        await while_connected(receive, work.run())
+        await while_connected(receive, work.run(), reply)
 
     async def _pass(self, scope: Scope, receive: Receive, reply: Reply) -> None:
         try:

@@ -56,7 +56,7 @@ async def pass_on(
         await given.wait()
         return dict(await receive())
 
-    await while_connected(receive_later, _exchange(upstream, request, reply, more))
+    await while_connected(receive_later, _exchange(upstream, request, reply, more), reply)
 
 
 def has_body(headers: Headers) -> bool:
