@@ -233,6 +233,7 @@ BUILDS: Final[Codes] = {
 }
 
 PROXY: Final[Codes] = {
+    "bench-proxy": "The proxy cannot be measured: it or the server does not answer as it should.",
     "proxy-address": "The proxy cannot listen at its address.",
     "proxy-compile-time": "A grammar takes longer to compile than the proxy allows.",
     "proxy-grammar-size": "A grammar is larger than the proxy allows.",
