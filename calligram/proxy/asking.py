@@ -21,7 +21,7 @@ from .pieces import (
 )
 from .service import Service
 from .sse import Event
-from .upstream import Headers, drain
+from .upstream import Headers
 
 
 @dataclass
@@ -75,12 +75,8 @@ class Asked:
         return self.answer.close(self.ending.stop)
 
     async def finish(self) -> None:
-        """Let the connection be used again, or close it if the answer is not at its end."""
-        try:
-            if self.ending is not None:
-                await drain(self.events)
-        finally:
-            await self.events.aclose()  # type: ignore[attr-defined]
+        """Close the connection, which stops the server's work if it is not done."""
+        await self.events.aclose()  # type: ignore[attr-defined]
 
 
 async def ask(service: Service, plan: Plan, headers: Headers, client: str, token: str) -> Asked:

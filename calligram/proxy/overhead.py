@@ -126,7 +126,8 @@ def _ask(client: httpx.Client, url: str, body: dict[str, Any]) -> tuple[float, f
     start = time.perf_counter()
     first, pieces = 0.0, 0
     try:
-        with client.stream("POST", url, json=body) as response:
+        # A connection that is kept takes one of the server's few threads.
+        with client.stream("POST", url, json=body, headers={"Connection": "close"}) as response:
             for line in response.iter_lines():
                 if not line.startswith("data: "):
                     continue

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -24,10 +23,7 @@ _OF_THE_BODY: Final = frozenset((
     b"content-length", b"content-type", b"content-encoding", b"accept-encoding", b"accept",
     b"expect",
 ))  # fmt: skip
-_IDLE: Final = 2.0
-"""Seconds that a connection is kept for the next request; the server closes them after five."""
 _MAX_ANSWER: Final = 64 * 2**20
-_DRAIN: Final = 1.0
 
 
 class Upstream:
@@ -49,9 +45,7 @@ class Upstream:
         self.url = httpx.URL(url)
         self._base = self.url.raw_path.rstrip(b"/")
         timeout = httpx.Timeout(read, connect=connect, pool=None)
-        limits = httpx.Limits(
-            max_connections=None, max_keepalive_connections=256, keepalive_expiry=_IDLE
-        )
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
         self._client = httpx.AsyncClient(
             timeout=timeout, limits=limits, transport=transport, trust_env=False
         )
@@ -64,9 +58,14 @@ class Upstream:
     def request(
         self, method: str, raw_path: bytes, headers: Headers, content: Any = None
     ) -> httpx.Request:
-        """A request with these headers and no others but Host."""
+        """A request with these headers and no others but Host.
+
+        Its connection is not kept: an idle one takes one of llama-server's few threads, and behind
+        a stream the server closes it without saying so, so that the next request would be lost.
+        """
         url = self.url.copy_with(raw_path=self._base + raw_path)
         kept = [(k, v) for k, v in headers if k.lower() not in HOP_BY_HOP and k.lower() != b"host"]
+        kept.append((b"connection", b"close"))
         extensions = {"timeout": self._timeout.as_dict()}
         return httpx.Request(method, url, headers=kept, content=content, extensions=extensions)
 
@@ -117,17 +116,10 @@ class Upstream:
         if body is not None:
             content = json_bytes(body)
             kept.append((b"content-type", b"application/json"))
-        for again in (True, False):
-            request = self.request(method, path.encode("ascii"), kept, content)
-            if seconds:
-                self.limited(request, seconds)
-            try:
-                return await self.send(request)
-            except UpstreamFault as fault:
-                # The server may have closed a connection that was kept, just then.
-                if fault.kind != "broke-off" or not again:
-                    raise
-        raise AssertionError("unreachable")
+        request = self.request(method, path.encode("ascii"), kept, content)
+        if seconds:
+            self.limited(request, seconds)
+        return await self.send(request)
 
     async def events(self, path: str, headers: Headers, body: Any) -> AsyncIterator[list[Event]]:
         """The events of a streamed answer, as many at a time as have come.
@@ -154,14 +146,6 @@ class Upstream:
             raise garbage(str(error)) from None
         finally:
             await response.aclose()
-
-
-async def drain(events: AsyncIterator[list[Event]]) -> None:
-    """Read what is left of an answer, so that its connection can be used again."""
-    with contextlib.suppress(UpstreamFault, TimeoutError):
-        async with asyncio.timeout(_DRAIN):
-            async for _ in events:
-                pass
 
 
 async def _whole(response: httpx.Response) -> bytes:

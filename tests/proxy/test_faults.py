@@ -18,7 +18,6 @@ from tests.proxy.fakes import (
     Proxy,
     as_json,
     chunk,
-    completion,
     ending,
     events,
     piece,
@@ -154,19 +153,14 @@ def test_garbage_is_an_error_of_the_server(steps: list[Any], where: str) -> None
     run(body, {**says(GOOD), where: lambda _: steps})
 
 
-def test_a_connection_that_the_server_has_closed_is_tried_again() -> None:
-    count = 0
-
-    def once(_: Asked) -> Any:
-        nonlocal count
-        count += 1
-        return ["close"] if count == 1 else completion(GOOD)
-
+def test_no_connection_is_kept_since_each_takes_a_thread_of_the_server() -> None:
     async def body(fake: Fake, proxy: Proxy) -> None:
-        answer = await proxy.chat(request(tool_choice="required"))
-        assert answer.status_code == 200 and count == 2
+        await proxy.chat(request(tool_choice="required"))
+        await proxy.client.get("/v1/models")
+        assert {a.headers["connection"] for a in fake.asked} == {"close"}
+        await until(lambda: not fake.writers)
 
-    run(body, {"/completion": once})
+    run(body, says(GOOD))
 
 
 def test_a_passed_stream_that_breaks_off_says_so() -> None:
