@@ -57,6 +57,9 @@ def server_of(app: Starlette) -> uvicorn.Server:
         server_header=False,
         date_header=False,
         timeout_graceful_shutdown=GRACE,
+        # Longer than clients keep theirs: a request on a connection that is just being closed is
+        # lost to them.
+        timeout_keep_alive=75,
     )
     return uvicorn.Server(config)
 

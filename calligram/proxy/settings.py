@@ -82,7 +82,7 @@ class Settings(BaseModel):
     cache_grammars: Count = Field(default=128, description="Grammars kept.")
     cache_bytes: Count = Field(default=64 * 2**20, description="Bytes of grammars kept.")
     connect_seconds: Seconds = Field(
-        default=5.0, description="The longest that the server may take to accept a connection."
+        default=10.0, description="The longest that the server may take to accept a connection."
     )
     read_seconds: Seconds = Field(
         default=600.0, description="The longest that the server may stay silent."

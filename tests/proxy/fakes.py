@@ -201,7 +201,7 @@ async def read_request(reader: asyncio.StreamReader) -> Asked | None:
 @contextlib.asynccontextmanager
 async def running(fake: Fake) -> AsyncIterator[Fake]:
     """The server, listening."""
-    server = await asyncio.start_server(fake.serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(fake.serve, "127.0.0.1", 0, backlog=1024)
     fake.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     try:
         yield fake

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import random
 import signal
 import sys
@@ -28,7 +29,6 @@ import calligram
 from tests.proxy.fakes import EVENTS, Asked, Fake, Step, chunk, ending, events, piece, running
 from tests.proxy.tools import ROOT, TOOLS
 
-GRAMMAR = calligram.compile_tools(TOOLS, "hermes-json", tool_choice="auto")
 PIECES = 24
 PACE = 0.1
 FAULTS = ("none", "none", "close", "abort", "garbage", "dead-end", "hang", "500")
@@ -43,6 +43,12 @@ class Outcome:
 
     counts: Counter[str] = field(default_factory=Counter)
     first: list[float] = field(default_factory=list)
+    why: Counter[str] = field(default_factory=Counter)
+
+    def lost(self, why: str) -> str:
+        """Note why an answer was lost."""
+        self.why[why[:200]] += 1
+        return "lost"
 
     def to_json(self) -> dict[str, Any]:
         """Counts, and the median time to the first byte."""
@@ -51,10 +57,18 @@ class Outcome:
         return {**self.counts, "median_first_byte_ms": middle}
 
 
+CALL = {"name": "send_message", "arguments": {"to": "NAME", "text": "NAME " * 10}}
+TEXT = "For NAME.\n" + calligram.compile_tools(TOOLS, "hermes-json").render([CALL])
+
+
 def text_for(name: str) -> str:
     """The answer to the request of this name."""
-    call = {"name": "send_message", "arguments": {"to": name, "text": f"{name} " * 10}}
-    return f"For {name}.\n" + GRAMMAR.render([call])
+    return TEXT.replace("NAME", name)
+
+
+def answer_for(name: str) -> tuple[str, list[Any]]:
+    """What is to be read from it: content and calls."""
+    return f"For {name}.", [json.loads(json.dumps(CALL).replace("NAME", name))]
 
 
 def replay(asked: Asked, faults: bool) -> list[Step]:
@@ -97,7 +111,7 @@ async def one_client(
     dice = random.Random(number)
     count = 0
     while time.monotonic() < until:
-        name = f"c{number}-{number * 1000 + count}"
+        name = f"c{number}-{number * 1001 + count}"
         count += 1
         await asyncio.sleep(dice.random() * PACE)
         found.counts[await ask(client, name, found, faults)] += 1
@@ -114,20 +128,21 @@ async def ask(client: httpx.AsyncClient, name: str, found: Outcome, faults: bool
                 if not data:
                     found.first.append(time.monotonic() - start)
                 data += part
-    except httpx.HTTPError:
-        return "lost"
+    except httpx.HTTPError as error:
+        return found.lost(type(error).__name__)
     if response.status_code != 200:
-        return "clear error" if faults and "error" in json.loads(data) else "lost"
+        clear = faults and "error" in json.loads(data)
+        return "clear error" if clear else found.lost(data.decode())
     told = events(data)
     if told and isinstance(told[-1], dict) and "error" in told[-1]:
-        return "clear error" if faults else "lost"
+        return "clear error" if faults else found.lost(str(told[-1]))
     if not told or told[-1] != "[DONE]":
-        return "lost"
-    return "right" if said(told[:-1]) == text_for(name) else "mixed up"
+        return found.lost("no end")
+    return "right" if said(told[:-1]) == answer_for(name) else "mixed up"
 
 
-def said(chunks: list[Any]) -> str:
-    """The text that the chunks stand for."""
+def said(chunks: list[Any]) -> tuple[str, list[Any]]:
+    """Content and calls of the chunks."""
     content, arguments, names = "", "", []
     for one in chunks:
         delta = one["choices"][0]["delta"]
@@ -135,8 +150,7 @@ def said(chunks: list[Any]) -> str:
         for call in delta.get("tool_calls", ()):
             names += [call["function"]["name"]] if "name" in call["function"] else []
             arguments += call["function"]["arguments"]
-    calls = [{"name": n, "arguments": json.loads(arguments)} for n in names]
-    return f"{content}\n" + GRAMMAR.render(calls) if calls else content
+    return content, [{"name": n, "arguments": json.loads(arguments)} for n in names]
 
 
 def resident(pid: int) -> float:
@@ -145,6 +159,12 @@ def resident(pid: int) -> float:
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) / 1024
     return 0.0
+
+
+def cpu_seconds(pid: int) -> float:
+    """Seconds that a process has computed."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 async def load(clients: int, seconds: float, faults: bool) -> dict[str, Any]:
@@ -178,6 +198,7 @@ async def load(clients: int, seconds: float, faults: bool) -> dict[str, Any]:
                     await asyncio.sleep(min(1.0, seconds / 10))
                     sizes.append(round(resident(process.pid), 1))
                 await asyncio.gather(*asks)
+                computed = cpu_seconds(process.pid)
         finally:
             process.send_signal(signal.SIGTERM)
             await logged
@@ -185,6 +206,8 @@ async def load(clients: int, seconds: float, faults: bool) -> dict[str, Any]:
     third = max(1, len(sizes) // 3)
     return {
         "clients": clients, "seconds": seconds, "faults": faults, **found.to_json(),
+        "cpu_seconds": {"proxy": round(computed, 1), "others": round(time.process_time(), 1)},
+        "why": dict(found.why),
         "memory_mib": {"early": sizes[third], "late": sizes[-1], "most": max(sizes)},
         "exit_code": process.returncode,
     }  # fmt: skip
