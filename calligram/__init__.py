@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from .chat_templates.detect import detect_dialect
     from .chat_templates.names import find_dialect
+    from .proxy.constrain import constrain_request
     from .public import *
     from .targets.parser import ParseResult
 
@@ -45,13 +46,14 @@ __all__ = [
     "VocabularyError",
     "compile_schema",
     "compile_tools",
+    "constrain_request",
     "detect_dialect",
     "dialects",
     "find_dialect",
     "render",
 ]
 
-_HOMES = ("public", "chat_templates.detect", "chat_templates.names")
+_HOMES = ("public", "chat_templates.detect", "chat_templates.names", "proxy.constrain")
 """Where the names are; the later ones no compile needs."""
 
 

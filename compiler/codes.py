@@ -237,6 +237,22 @@ BUILDS: Final[Codes] = {
     "record-format": "The record of a build is none, or is damaged.",
 }
 
+PROXY: Final[Codes] = {
+    "bench-proxy": "The proxy cannot be measured: it or the server does not answer as it should.",
+    "proxy-address": "The proxy cannot listen at its address.",
+    "proxy-compile-time": "A grammar takes longer to compile than the proxy allows.",
+    "proxy-grammar-size": "A grammar is larger than the proxy allows.",
+    "proxy-not-installed": "What the proxy needs is not installed.",
+    "proxy-body": "The request's body is no chat request.",
+    "proxy-choices": "More than one choice of an answer that is constrained.",
+    "proxy-media": "A part of a message that is no text, where answers are constrained.",
+    "proxy-no-call": "The answer holds no call, though one was required.",
+    "setting-missing": "A setting of the proxy that it needs is missing.",
+    "setting-toml": "The proxy's file of settings is no TOML.",
+    "setting-unknown": "The proxy has no such setting; legal ones are listed.",
+    "setting-value": "A setting of the proxy has a value that is not allowed.",
+}
+
 CODES: Final[Mapping[str, Codes]] = {
     "Command line and demo": INPUT,
     "Dialect specs": SPECS,
@@ -250,5 +266,6 @@ CODES: Final[Mapping[str, Codes]] = {
     "Saved artefacts": ARTEFACTS,
     "Builds": BUILDS,
     "Chat templates": TEMPLATES,
+    "In front of llama-server": PROXY,
 }
 """Codes with their meanings, by what they are about."""

@@ -34,6 +34,7 @@ MODULES = {
     "calligram.adapters": "from calligram import adapters",
     "calligram.chat_templates": "from calligram import chat_templates",
     "calligram.kernel": "from calligram import kernel",
+    "calligram.proxy": "from calligram import proxy",
     "calligram.targets.gbnf": "from calligram.targets import gbnf",
     "calligram.targets.mask": "from calligram.targets import mask",
     "calligram.targets.parser": "from calligram.targets import parser",
@@ -79,6 +80,76 @@ folder alone (`out/`) stands for `out/{name}.{extension}`; for `out/{name}/{tool
 Files count by their content; of a vocabulary's file over 64 MiB (a whole model) the size and the
 first 64 MiB do, where the vocabulary stands.
 """
+SERVE_INTRODUCTION = """\
+`calligram serve` answers OpenAI's and Anthropic's APIs in front of llama-server. See
+[Put calligram in front of llama-server](../how-to/serve-in-front-of-llama-server.md).
+
+| path | what becomes of it |
+|---|---|
+| `/v1/chat/completions`, `/chat/completions` | constrained, if it has tools |
+| `/v1/messages` | the same for Anthropic's API |
+| `/calligram/health` | 200 if the server answers and its dialect is known, else 503 |
+| `/calligram/metrics` | the proxy's metrics |
+| `/metrics` | the same, then the server's if it has any; the server's alone while switched off |
+| every other | passed on byte for byte, streams too |
+
+While `CALLIGRAM_DISABLE` is set, and for requests with the header `X-Calligram: off`, chats are
+passed on byte for byte as well. Keys (`Authorization`, `X-Api-Key`) go to the server and nowhere
+else.
+"""
+SERVE_SETTINGS = """\
+Flags win over variables, those over the file's keys (`--config FILE`, TOML, in a table `[serve]`
+or at the top). Switches are written `--x` and `--no-x`, and as 1, 0, true or false in variables;
+bounds as `string=80,items=10`.
+"""
+SERVE_ANSWERS = """\
+## Answers
+
+A constrained answer has the client's form. What there is to say of it stands in the field
+`calligram` (in a stream: of the chunk with `finish_reason`, or of the event `message_delta`):
+
+| key | meaning |
+|---|---|
+| `problems` | what is wrong: `code`, `message`; `tool`, `pointer`, `span`, `hint` if known |
+| `dropped_tools` | tools that were left out (`on_unsupported = "drop-tool"`) |
+| `retried` | its `problems` are those of a first answer, which was asked for again |
+
+The header `X-Calligram-Problems` counts them: of a whole answer, and of a request that was passed
+on although it could not be enforced (`on_unsupported = "pass"`).
+
+A call that meets the token limit is told as far as it came, with `finish_reason` "length"; in
+Anthropic's form the message leaves it out. A call that breaks off cannot be taken back from a
+stream; a whole answer leaves it out.
+
+## Errors
+
+Errors have the client's form; `error.problems` lists each problem with its place.
+
+| status | when |
+|---|---|
+| 400 | tools, a choice or a schema that cannot be enforced; a body that is not understood |
+| 413 | a body that is too long |
+| 422 | a grammar that takes too long, or too much memory, to compile |
+| 502 | the server is down, breaks off, sends garbage, or its grammar meets a dead end |
+| 503 | the dialect is not known; too many grammars are being compiled |
+| 504 | the server stays silent |
+
+The server's own errors keep their status and words. Once a stream has begun, a fault is an event
+with an `error`, and no `[DONE]` follows. Codes: `upstream-down`, `upstream-slow`,
+`upstream-broke-off`, `upstream-garbage`, `upstream-dead-end`, `proxy-body-too-large`,
+`proxy-busy`, and those of [Error codes](errors.md).
+
+## Log
+
+One JSON object a line on standard error: `time`, `level`, `event`; for a request `method`,
+`path`, `status`, `route` (chat, completion or passed), `reason` (why it passed), `kind`, `tools`,
+`dialect`, `compile_ms`, `first_byte_ms`, `ms`, `tokens`, `problems` (codes and places),
+`retried`, `fault`, `gone` (the client left). With `log_text` also `messages` and `text`.
+"""
+SERVE_MORE_METRICS = """\
+| `calligram_grammars`, `calligram_grammars_bytes` | | Grammars kept, and bytes of them. |
+| `calligram_grammars_found`, `calligram_grammars_made` | | Grammars that were there, or were not. |
+"""
 FOUND = """\
 Outputs are named relative to the manifest's folder.
 """
@@ -93,6 +164,7 @@ COMMANDS = [
     ("parse",),
     ("report",),
     ("vocabulary",),
+    ("serve",),
     ("dead-ends",),
     ("dialects",),
     ("dialects", "list"),
@@ -106,6 +178,7 @@ COMMANDS = [
     ("bench", "mask"),
     ("bench", "fsm"),
     ("bench", "gap"),
+    ("bench", "proxy"),
 ]
 
 
@@ -117,6 +190,7 @@ def pages() -> dict[str, str]:
         "reference/api.md": api_page(),
         "reference/keywords.md": keywords_page(),
         "reference/manifest.md": manifest_page(),
+        "reference/serve.md": serve_page(),
     }
 
 
@@ -261,6 +335,28 @@ def manifest_page() -> str:
     parts += ["", NAMES, "## What `--check` finds\n", FOUND, "| reason | the output |\n|---|---|"]
     parts += [f"| `{reason}` | {meaning} |" for reason, meaning in MEANING.items()]
     return "\n".join(parts)
+
+
+def serve_page() -> str:
+    """The proxy's settings, paths, headers and metrics."""
+    from calligram.proxy.metrics import Metrics
+    from calligram.proxy.settings import PREFIX, Settings
+
+    parts = ["# The proxy\n", NOTE, SERVE_INTRODUCTION, "## Settings\n", SERVE_SETTINGS]
+    parts.append("| key | flag | variable | default | meaning |\n|---|---|---|---|---|")
+    for name, info in Settings.model_fields.items():
+        default = info.get_default(call_default_factory=True)
+        shown = "" if info.is_required() or default in (None, {}) else f"`{default}`"
+        flag, variable = "--" + name.replace("_", "-"), PREFIX + name.upper()
+        parts.append(f"| `{name}` | `{flag}` | `{variable}` | {shown} | {info.description} |")
+    parts += ["", SERVE_ANSWERS, "## Metrics\n", "| name | labels | meaning |\n|---|---|---|"]
+    found = Metrics()
+    for value in vars(found).values():
+        for metric in value if isinstance(value, list) else [value]:
+            if hasattr(metric, "lines"):
+                labels = ", ".join(f"`{n}`" for n in getattr(metric, "labels", ()))
+                parts.append(f"| `{metric.name}` | {labels} | {metric.help} |")
+    return "\n".join([*parts, SERVE_MORE_METRICS])
 
 
 def value_of(annotation: object) -> str:

@@ -118,6 +118,7 @@ def generator() -> ModuleType:
         "reference/api.md",
         "reference/keywords.md",
         "reference/manifest.md",
+        "reference/serve.md",
     ],
 )
 def test_generated_pages_are_current(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,6 +129,7 @@ def test_generated_pages_are_current(name: str, monkeypatch: pytest.MonkeyPatch)
         "reference/api.md": "api_page",
         "reference/keywords.md": "keywords_page",
         "reference/manifest.md": "manifest_page",
+        "reference/serve.md": "serve_page",
     }[name]
     wanted = getattr(generator(), page)().rstrip("\n") + "\n"
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == wanted, "run `make docs`"

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import functools
 import json
-import signal
 import sys
 from typing import Any, Final
 
 from jinja2 import Template
 from jinja2.exceptions import TemplateError, TemplateSyntaxError
 
+from ..process_limits import alarm, limit_memory
 from .environment import RaisedByTemplate, environment
 
 MAX_MEMORY: Final = 1 << 30
@@ -23,33 +23,15 @@ MAX_MEMORY: Final = 1 << 30
 
 def main() -> None:
     """Answer requests until there are no more."""
-    _limit_memory()
+    limit_memory(MAX_MEMORY)
     for line in sys.stdin.buffer:
         request = json.loads(line)
         # The one who asked may be gone: then nobody else stops a render that does not end.
-        _alarm(int(request["seconds"]) + 2)
+        alarm(int(request["seconds"]) + 2)
         answer = _answer(request)
-        _alarm(0)
+        alarm(0)
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
-
-
-def _alarm(seconds: int) -> None:
-    if hasattr(signal, "alarm"):
-        signal.alarm(seconds)
-
-
-def _limit_memory() -> None:
-    try:
-        import resource
-    except ImportError:  # There are no such limits here.
-        return
-    try:
-        with open("/proc/self/statm") as file:
-            used = int(file.read().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (used + MAX_MEMORY, used + MAX_MEMORY))
-    except (OSError, ValueError):
-        return
 
 
 @functools.lru_cache(maxsize=256)

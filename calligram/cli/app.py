@@ -19,6 +19,7 @@ from .init_command import init
 from .parse_command import parse
 from .report_command import report
 from .run import run
+from .serve_command import serve_command
 from .vocabulary_command import vocabulary
 
 app = typer.Typer(
@@ -38,6 +39,7 @@ app.command("check")(check)
 app.command("parse")(parse)
 app.command("report")(report)
 app.command("vocabulary")(vocabulary)
+app.command("serve")(serve_command)
 app.command("dead-ends")(dead_ends)
 app.add_typer(dialects_app, name="dialects")
 app.add_typer(bench_app, name="bench")

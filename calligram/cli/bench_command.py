@@ -25,6 +25,7 @@ from ..compiler.origin import did_you_mean
 from ..compiler.vocabulary.vocabulary import Vocabulary
 from .bench_fsm_command import bench_fsm
 from .bench_gap_command import bench_gap
+from .bench_proxy_command import bench_proxy
 from .files import read_text, shown, write_out, write_text
 from .options import Json
 from .parse_command import dump
@@ -36,13 +37,14 @@ SINGULAR = {"schemas": "schema", "texts": "text", "passes": "pass"}
 
 bench_app = typer.Typer(
     name="bench",
-    help="Measure how fast masks and token tables are, and what constraints buy on a model.",
+    help="Measure masks, token tables, the proxy, and what constraints buy on a model.",
     no_args_is_help=True,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 bench_app.command("fsm")(bench_fsm)
 bench_app.command("gap")(bench_gap)
+bench_app.command("proxy")(bench_proxy)
 
 
 @bench_app.command("mask")

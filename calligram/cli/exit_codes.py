@@ -8,6 +8,7 @@ from ..bench.bench_error import BenchError
 from ..build.inputs import InputFileError
 from ..chat_templates.chat_template_error import ChatTemplateError
 from ..compiler.errors import ArtefactError, CalligramError, SpecError, ToolError, VocabularyError
+from ..proxy.settings_error import SettingsError
 
 
 class ExitCode(IntEnum):
@@ -46,7 +47,7 @@ def exit_code_of(error: CalligramError) -> ExitCode:
     """The exit code for an error that stops a command."""
     wrong_input = (
         ArtefactError, BenchError, ChatTemplateError, InputError, InputFileError, SpecError,
-        ToolError, VocabularyError,
+        SettingsError, ToolError, VocabularyError,
     )  # fmt: skip
     if isinstance(error, wrong_input):
         return ExitCode.INPUT

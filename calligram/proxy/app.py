@@ -1,0 +1,148 @@
+"""The proxy as an ASGI application: its own paths, the two that are constrained, and all others,
+which are passed on."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from ..compiler.errors import CalligramError
+from ..compiler.version import VERSION
+from ..off import disabled
+from .asgi import Reply
+from .exchange import Constraining, Said, answered
+from .forms import AnthropicForm, ChatForm, fault_body
+from .metrics import MEDIA_TYPE
+from .passing import pass_on
+from .pieces import UpstreamFault
+from .service import Service
+from .upstream import HOP_BY_HOP
+
+HEALTH = "/calligram/health"
+OWN_METRICS = "/calligram/metrics"
+_SECONDS = 2.0
+
+
+@dataclass
+class Passing:
+    """Every other path."""
+
+    service: Service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass one request on."""
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1003})
+            return
+
+        async def work(reply: Reply, said: Said) -> None:
+            try:
+                await pass_on(self.service.upstream, scope, receive, reply)
+            except UpstreamFault as fault:
+                if reply.status:
+                    raise
+                self.service.metrics.faults.add(fault.kind)
+                said.fault = fault.kind
+                await reply.json(fault.status, fault_body(fault))
+
+        await answered(self.service, scope, send, work)
+
+
+@dataclass
+class Health:
+    """How the proxy is, and the server as it sees it."""
+
+    service: Service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """200 if requests would be constrained, else 503."""
+        service, headers = self.service, scope["headers"]
+        found: dict[str, Any] = {"status": "ok", "version": VERSION, "disabled": disabled()}
+        try:
+            await service.upstream.ask("GET", "/health", headers, seconds=_SECONDS)
+            found["upstream"] = "ok"
+            known = await service.knowledge.get(headers)
+            found["dialect"] = known.spec.id
+        except UpstreamFault as fault:
+            found["status"] = "error"
+            found.setdefault("upstream", fault.kind)
+        except CalligramError as error:
+            found["status"] = "error"
+            found["problems"] = [p.to_json() for p in error.problems]
+        await Reply(send).json(200 if found["status"] == "ok" else 503, found)
+
+
+@dataclass
+class Measures:
+    """The proxy's metrics, and behind them the server's if it has any."""
+
+    service: Service
+    merged: bool
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Prometheus' text format."""
+        if self.merged and disabled():
+            await Passing(self.service)(scope, receive, send)
+            return
+        text = self.service.metrics.text().encode()
+        if self.merged:
+            text += await self._theirs(scope)
+        reply = Reply(send)
+        head = [(b"content-type", MEDIA_TYPE.encode()),
+                (b"content-length", str(len(text)).encode())]  # fmt: skip
+        await reply.start(200, head)
+        await reply.end(text)
+
+    async def _theirs(self, scope: Scope) -> bytes:
+        upstream = self.service.upstream
+        kept = [
+            (k, v)
+            for k, v in scope["headers"]
+            if k.lower() not in (*HOP_BY_HOP, b"accept-encoding", b"content-length")
+        ]
+        request = upstream.limited(upstream.request("GET", b"/metrics", kept), _SECONDS)
+        try:
+            response = await upstream.send(request)
+        except UpstreamFault:
+            return b""
+        try:
+            if response.status_code != 200:
+                return b""
+            data = b"".join([part async for part in response.aiter_raw()])
+        except Exception:  # Ours are worth something without theirs.
+            return b""
+        finally:
+            await response.aclose()
+        return data if data.endswith(b"\n") or not data else data + b"\n"
+
+
+def make_app(service: Service) -> Starlette:
+    """The application; its lifespan starts and ends what the service has at work."""
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        await service.start()
+        try:
+            yield
+        finally:
+            await service.close()
+
+    chat = Constraining(service, ChatForm())
+    routes = [
+        Route("/v1/chat/completions", chat),
+        Route("/chat/completions", chat),
+        Route("/v1/messages", Constraining(service, AnthropicForm())),
+        Route(HEALTH, Health(service)),
+        Route(OWN_METRICS, Measures(service, merged=False)),
+        Route("/metrics", Measures(service, merged=True)),
+    ]
+    app = Starlette(routes=routes, lifespan=lifespan)
+    app.router.redirect_slashes = False
+    app.router.default = Passing(service)
+    return app

@@ -1,0 +1,124 @@
+"""One constrained answer: the prompt rendered, the grammar found, the server asked, pieces read."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..targets.parser import Delta
+from .answer import Answer, Closed
+from .completion import TEMPLATE
+from .constrain import Constrained, Plan
+from .pieces import (
+    ChatPieces,
+    CompletionPieces,
+    Ending,
+    Piece,
+    PieceReader,
+    UpstreamFault,
+    garbage,
+)
+from .service import Service
+from .sse import Event
+from .upstream import Headers
+
+
+@dataclass
+class Asked:
+    """An answer on its way.
+
+    Attributes:
+        constrained: what was sent.
+        seconds: what the grammar took, 0 if it was there.
+        answer: reads the text.
+        prompt: tokens of the prompt, once known.
+        ending: how it ended, once it has.
+    """
+
+    constrained: Constrained
+    seconds: float
+    answer: Answer
+    events: AsyncIterator[list[Event]]
+    text: list[str] = field(default_factory=list)
+    prompt: int = 0
+    ending: Ending | None = None
+
+    async def deltas(self) -> AsyncIterator[list[Delta]]:
+        """What is new, as often as something comes; the first time whatever came first.
+
+        Raises:
+            UpstreamFault: the server fails.
+        """
+        reader: PieceReader
+        reader = ChatPieces() if self.constrained.route == "chat" else CompletionPieces()
+        async for events in self.events:
+            told: list[Delta] = []
+            for event in events:
+                piece = reader.read(event)
+                if piece is not None and self.ending is None:
+                    told += self._take(piece)
+            yield told
+            if self.ending is not None:
+                return
+        raise UpstreamFault("broke-off", "the server broke off its answer", 502)
+
+    def _take(self, piece: Piece) -> list[Delta]:
+        self.prompt = piece.prompt or self.prompt
+        self.ending = piece.ending
+        self.text.append(piece.text)
+        return self.answer.feed(piece.text)
+
+    def close(self) -> Closed:
+        """The answer has ended."""
+        assert self.ending is not None
+        return self.answer.close(self.ending.stop)
+
+    async def finish(self) -> None:
+        """Close the connection, which stops the server's work if it is not done."""
+        await self.events.aclose()  # type: ignore[attr-defined]
+
+
+async def ask(service: Service, plan: Plan, headers: Headers, client: str, token: str) -> Asked:
+    """Ask; the answer is on its way when the first of its deltas comes.
+
+    Raises:
+        UpstreamFault: the server fails.
+        CalligramError: the grammar cannot be made.
+        Busy: too many others are being made.
+    """
+    prompt: str | None = None
+    if plan.route == "completion":
+        answer = await service.upstream.ask("POST", TEMPLATE, headers, plan.template)
+        prompt = answer.get("prompt") if isinstance(answer, dict) else None
+        if not isinstance(prompt, str):
+            raise garbage("no prompt in answer to /apply-template")
+    found = await service.grammars.get(plan.order(prompt), client)
+    made = plan.constrained(found.prepared, prompt)
+    events = service.upstream.events(made.path, headers, made.body)
+    return Asked(made, found.seconds, made.answer(token), events)
+
+
+def required(plan: Plan) -> Plan:
+    """The same with a call required of the same tools."""
+    choice: Any = plan.wanted.choice
+    if plan.wanted.kind == "auto":
+        choice = "required"
+        given = plan.wanted.choice
+        if isinstance(given, dict) and given.get("type") == "allowed_tools":
+            inner = given.get("allowed_tools", given)
+            inner = {**inner, "mode": "required"}
+            choice = {"type": "allowed_tools", "allowed_tools": inner}
+    return replace(plan, wanted=replace(plan.wanted, choice=choice, kind="required"))
+
+
+def both(first: Ending, second: Ending) -> Ending:
+    """The second ending, with what the first answer took added."""
+    return replace(
+        second,
+        prompt=first.prompt + second.prompt,
+        completion=first.completion + second.completion,
+        cached=None
+        if first.cached is None or second.cached is None
+        else first.cached + second.cached,
+    )

@@ -1,0 +1,357 @@
+"""The two paths whose requests are constrained: `/v1/chat/completions` and `/v1/messages`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from starlette.types import Receive, Scope, Send
+
+from ..compiler.errors import CalligramError
+from ..compiler.origin import Problem
+from ..off import disabled
+from ..targets.parser import Delta
+from .answer import Closed
+from .asgi import BodyTooLarge, ClientGone, Reply, read_body, while_connected
+from .asking import Asked, ask, both, required
+from .compile_pool import Busy
+from .constrain import Plan, plan_request
+from .forms import Form, Telling, Values, fault_body
+from .passing import pass_on
+from .pieces import Ending, UpstreamFault
+from .reports import Report, error_body, message_of
+from .request import RequestError, Untouched
+from .service import Service
+from .upstream import Headers
+
+SWITCH: Final = b"x-calligram"
+"""The header with which a request says "on" or "off" for itself."""
+PROBLEMS: Final = b"x-calligram-problems"
+"""The header of an answer with problems: how many."""
+_STREAM: Final = [
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-cache"),
+    (b"x-accel-buffering", b"no"),
+]
+
+
+@dataclass
+class Said:
+    """What the log is told of one request."""
+
+    route: str = "passed"
+    reason: str | None = None
+    kind: str | None = None
+    tools: int | None = None
+    dialect: str | None = None
+    compile_ms: float | None = None
+    problems: Sequence[Problem] = ()
+    retried: bool | None = None
+    fault: str | None = None
+    tokens: int | None = None
+    messages: Any = None
+    text: str | None = None
+
+
+@dataclass
+class Constraining:
+    """One of the paths, as an ASGI application."""
+
+    service: Service
+    form: Form
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        await answered(self.service, scope, send, lambda r, s: self._answer(scope, receive, r, s))
+
+    async def _answer(self, scope: Scope, receive: Receive, reply: Reply, said: Said) -> None:
+        service, headers = self.service, scope["headers"]
+        if scope["method"] != "POST" or switched_off(headers, service.settings.default_off):
+            said.reason = "disabled" if scope["method"] == "POST" else None
+            await self._pass(scope, receive, reply)
+            return
+        try:
+            data = await read_body(scope, receive, service.settings.max_body)
+        except BodyTooLarge:
+            message = f"the body is longer than {service.settings.max_body:,} bytes"
+            # What is left of it is not read.
+            close = (b"connection", b"close")
+            error = error_body(message, 413, "proxy-body-too-large")
+            await reply.json(413, self.form.error(error, 413), close)
+            return
+        work = Work(service, self.form, scope, receive, reply, said, data)
+        await while_connected(receive, work.run(), reply)
+
+    async def _pass(self, scope: Scope, receive: Receive, reply: Reply) -> None:
+        try:
+            await pass_on(self.service.upstream, scope, receive, reply)
+        except UpstreamFault as fault:
+            if reply.status:
+                raise
+            self.service.metrics.faults.add(fault.kind)
+            error = self.form.error(fault_body(fault), fault.status)
+            await reply.json(fault.status, error)
+
+
+async def answered(service: Service, scope: Scope, send: Send, work: Any) -> None:
+    """Do the work of one request, counted and logged."""
+    metrics, start = service.metrics, time.perf_counter()
+    reply, said = Reply(send), Said()
+    metrics.active += 1
+    gone = False
+    try:
+        await work(reply, said)
+    except ClientGone:
+        gone = True
+        metrics.gone.add()
+    except UpstreamFault as fault:
+        # In the middle of an answer that has no way to say so: it stays incomplete.
+        said.fault = fault.kind
+        metrics.faults.add(fault.kind)
+    finally:
+        metrics.active -= 1
+        end = time.perf_counter()
+        metrics.requests.add(said.route, "gone" if gone else str(reply.status))
+        if reply.first:
+            metrics.first_byte.observe(reply.first - start)
+        metrics.whole.observe(end - start)
+        for problem in said.problems:
+            metrics.problems.add(problem.code)
+        if said.reason is not None:
+            metrics.untouched.add(said.reason)
+        service.log.write(
+            "request",
+            method=scope["method"],
+            path=scope["path"],
+            status=reply.status or None,
+            gone=gone or None,
+            route=said.route,
+            reason=said.reason,
+            kind=said.kind,
+            tools=said.tools,
+            dialect=said.dialect,
+            compile_ms=said.compile_ms,
+            first_byte_ms=round(1e3 * (reply.first - start), 2) if reply.first else None,
+            ms=round(1e3 * (end - start), 2),
+            problems=[_place(p) for p in said.problems] or None,
+            retried=said.retried,
+            fault=said.fault,
+            tokens=said.tokens,
+            messages=said.messages,
+            text=said.text,
+        )
+
+
+def _place(problem: Problem) -> dict[str, str | None]:
+    """A problem without its sentence, which may quote what the model wrote."""
+    origin = problem.origin
+    return {"code": problem.code, "tool": origin.tool, "pointer": origin.pointer}
+
+
+def switched_off(headers: Headers, by_default: bool) -> bool:
+    """Is this request to be left alone? CALLIGRAM_DISABLE wins over what it says itself."""
+    if disabled():
+        return True
+    said = next((v.strip().lower() for k, v in headers if k.lower() == SWITCH), b"")
+    return said == b"off" or (by_default and said != b"on")
+
+
+def client_of(scope: Scope) -> str:
+    """Whom a request is from: its key if it has one, else its address. Only ever compared."""
+    keys = [v for k, v in scope["headers"] if k.lower() in (b"authorization", b"x-api-key")]
+    if keys:
+        return hashlib.sha256(b"\0".join(keys)).hexdigest()
+    client = scope.get("client")
+    return str(client[0]) if client else ""
+
+
+@dataclass
+class Work:
+    """The work for one request whose body is there."""
+
+    service: Service
+    form: Form
+    scope: Scope
+    receive: Receive
+    reply: Reply
+    said: Said
+    data: bytes
+
+    async def run(self) -> None:
+        """Answer it, with an error if need be."""
+        try:
+            await self._run()
+        except RequestError as error:
+            await self._refuse(400, error.problems)
+        except CalligramError as error:
+            limit = error.problems[0].code in ("proxy-compile-time", "proxy-grammar-size")
+            await self._refuse(422 if limit else 400, error.problems)
+        except Busy as error:
+            body = error_body(str(error), 503, "proxy-busy")
+            await self.reply.json(503, self.form.error(body, 503), (b"retry-after", b"5"))
+        except UpstreamFault as fault:
+            self.said.fault = fault.kind
+            self.service.metrics.faults.add(fault.kind)
+            await self._fault(fault)
+
+    async def _refuse(self, status: int, problems: Sequence[Problem]) -> None:
+        self.said.problems = problems
+        body = error_body(message_of(problems), status, problems[0].code, problems)
+        await self.reply.json(status, self.form.error(body, status))
+
+    async def _fault(self, fault: UpstreamFault) -> None:
+        if not self.reply.status:
+            await self.reply.json(fault.status, self.form.error(fault_body(fault), fault.status))
+        elif not self.reply.ended:
+            await self.reply.end(self.form.fault(fault))
+
+    async def _run(self) -> None:
+        service, headers = self.service, self.scope["headers"]
+        body = parsed_body(self.data, headers)
+        if not body.get("tools"):
+            await self._pass(Untouched("no-tools"))
+            return
+        request = self.form.request(body)
+        try:
+            known = await service.knowledge.get(headers)
+        except CalligramError as error:
+            self.said.problems = error.problems
+            told = error_body(message_of(error.problems), 503, error.problems[0].code,
+                              error.problems)  # fmt: skip
+            await self.reply.json(503, self.form.error(told, 503))
+            return
+        self.said.dialect = known.spec.id
+        plan = plan_request(request, known.spec, known.capabilities, service.policy)
+        if isinstance(plan, Untouched):
+            await self._pass(plan)
+            return
+        self.said.route, self.said.kind = plan.route, plan.wanted.kind
+        self.said.tools = len(plan.wanted.offered)
+        if service.settings.log_text:
+            self.said.messages = request.get("messages")
+        model = body.get("model")
+        try:
+            await self._constrained(plan, body, model if isinstance(model, str) else known.model)
+        except CalligramError as error:
+            if service.policy.on_unsupported != "pass" or self.reply.status:
+                raise
+            await self._pass(Untouched("unsupported", error.problems))
+
+    async def _pass(self, why: Untouched) -> None:
+        self.said.route, self.said.reason, self.said.problems = "passed", why.reason, why.problems
+        more = [(PROBLEMS, str(len(why.problems)).encode())] if why.problems else []
+        await pass_on(self.service.upstream, self.scope, self.receive, self.reply, self.data, more)
+
+    async def _constrained(self, plan: Plan, body: Mapping[str, Any], model: str) -> None:
+        stream = body.get("stream") is True
+        token = secrets.token_hex(12)
+        telling = self.form.telling(token, model, body, stream)
+        if stream and not self.service.settings.retry_invalid:
+            await self._stream(plan, telling, token)
+            return
+        values, closed, report = await self._whole(plan, telling, token)
+        if stream:
+            await self.reply.start(200, _STREAM)
+            await self.reply.end(telling.encoded(values) + telling.done())
+            return
+        count = len(report.problems)
+        more = [(PROBLEMS, str(count).encode())] if count else []
+        await self.reply.json(200, telling.whole(values, closed), *more)
+
+    async def _ask(self, plan: Plan, token: str) -> Asked:
+        service, headers = self.service, self.scope["headers"]
+        asked = await ask(service, plan, headers, client_of(self.scope), token)
+        if asked.seconds:
+            service.metrics.compile.observe(asked.seconds)
+            self.said.compile_ms = round(1e3 * asked.seconds, 2)
+        return asked
+
+    async def _stream(self, plan: Plan, telling: Telling, token: str) -> None:
+        """Tell the answer as it comes."""
+        asked = await self._ask(plan, token)
+        try:
+            async for deltas in asked.deltas():
+                values = telling.more(deltas)
+                if not self.reply.status:
+                    # Not before the server has answered: an error of its own has a status.
+                    await self.reply.start(200, _STREAM)
+                    values = telling.first(asked.prompt) + values
+                if asked.ending is None:
+                    if values:
+                        await self.reply.write(telling.encoded(values))
+                    continue
+                closed = asked.close()
+                report = self._report(asked, closed)
+                values += telling.more(closed.deltas)
+                values += telling.last(closed, asked.ending, report)
+                await self.reply.end(telling.encoded(values) + telling.done())
+        finally:
+            await asked.finish()
+
+    async def _whole(
+        self, plan: Plan, telling: Telling, token: str
+    ) -> tuple[Values, Closed, Report]:
+        """The answer once it has ended, or the second one if the first was wrong."""
+        deltas, closed, ending, asked = await self._one(plan, token)
+        report = self._report(asked, closed)
+        if self.service.settings.retry_invalid and closed.is_faulty:
+            self.service.metrics.retries.add()
+            self.said.retried = True
+            first = closed.problems
+            before = ending
+            deltas, closed, ending, asked = await self._one(required(plan), token)
+            ending = both(before, ending)
+            report = self._report(asked, closed, first)
+        values = telling.first(ending.prompt) + telling.more(deltas + closed.deltas)
+        return values + telling.last(closed, ending, report), closed, report
+
+    async def _one(self, plan: Plan, token: str) -> tuple[list[Delta], Closed, Ending, Asked]:
+        asked = await self._ask(plan, token)
+        told: list[Delta] = []
+        try:
+            async for deltas in asked.deltas():
+                told += deltas
+        finally:
+            await asked.finish()
+        assert asked.ending is not None
+        return told, asked.close(), asked.ending, asked
+
+    def _report(
+        self, asked: Asked, closed: Closed, retried: tuple[Problem, ...] | None = None
+    ) -> Report:
+        grammar = asked.constrained.grammar
+        assert grammar is not None and asked.ending is not None
+        self.said.problems = closed.problems
+        self.said.tokens = asked.ending.completion
+        if self.service.settings.log_text:
+            self.said.text = "".join(asked.text)
+        return Report(closed.problems, grammar.dropped, retried)
+
+
+def parsed_body(data: bytes, headers: Headers) -> dict[str, Any]:
+    """The request as an object.
+
+    Raises:
+        RequestError: it is none. It is not sent on: what is not understood is not constrained.
+    """
+    encoding = next((v for k, v in headers if k.lower() == b"content-encoding"), b"identity")
+    if encoding.strip().lower() not in (b"", b"identity"):
+        message = "bodies that are compressed are not taken"
+        raise RequestError.at("proxy-body", message)
+    try:
+        body = json.loads(data.decode("utf-8"))
+    except RecursionError:
+        raise RequestError.at("text-too-deep", "the body nests too deep") from None
+    except ValueError as error:
+        where = getattr(error, "pos", None)
+        place = "" if where is None else f", at character {where}"
+        message = f"the body is no JSON in UTF-8{place}"
+        raise RequestError.at("proxy-body", message) from None
+    if not isinstance(body, dict):
+        raise RequestError.at("proxy-body", "the body is no object")
+    return body

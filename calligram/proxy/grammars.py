@@ -1,0 +1,135 @@
+"""The grammars of requests: kept by content, compiled once however many ask, a bound on both."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Final
+
+from ..compiler.errors import CalligramError
+from .compile_pool import Compiler
+from .prepared import Order, Prepared, unpacked
+
+_ERROR_BYTES: Final = 4096
+"""What an error counts for."""
+_HOPELESS: Final = 60.0
+"""Seconds for which a grammar that took too long is not tried again: it may have been the load."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A grammar, and what it took: 0 seconds if it was there."""
+
+    prepared: Prepared
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    found: Prepared | CalligramError
+    size: int
+    until: float
+
+
+@dataclass
+class _Client:
+    """The compiles of one client: others must find a process free."""
+
+    turns: asyncio.Semaphore
+    users: int = 0
+
+
+@dataclass
+class Grammars:
+    """All grammars of one proxy.
+
+    Args:
+        most: how many are kept, and `most_bytes` of them.
+        a_client: how many one client may have compiled at once.
+    """
+
+    pool: Compiler
+    most: int
+    most_bytes: int
+    a_client: int
+    hits: int = 0
+    misses: int = 0
+    size: int = 0
+    _kept: OrderedDict[bytes, _Kept] = field(default_factory=OrderedDict)
+    _coming: dict[bytes, asyncio.Task[Prepared]] = field(default_factory=dict)
+    _clients: dict[str, _Client] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    async def get(self, order: Order, client: str) -> Found:
+        """The grammar of an order.
+
+        Raises:
+            CalligramError: what is wrong with it; kept too, so that it costs once.
+            Busy: see :class:`CompilePool`.
+        """
+        digest = order.digest
+        kept = self._kept.get(digest)
+        if kept is not None and kept.until > time.monotonic():
+            self.hits += 1
+            self._kept.move_to_end(digest)
+            if isinstance(kept.found, CalligramError):
+                raise CalligramError(kept.found.problems)
+            return Found(kept.found, 0.0)
+        self.misses += 1
+        start = time.perf_counter()
+        task = self._coming.get(digest)
+        if task is None:
+            task = asyncio.create_task(self._compile(order, digest, client))
+            self._coming[digest] = task
+            task.add_done_callback(lambda done: self._came(digest, done))
+        # Who goes away must not take it from the others that wait for it.
+        return Found(await asyncio.shield(task), time.perf_counter() - start)
+
+    def _came(self, digest: bytes, task: asyncio.Task[Prepared]) -> None:
+        self._coming.pop(digest, None)
+        if not task.cancelled():
+            task.exception()  # Looked at, though all who waited may be gone.
+
+    async def _compile(self, order: Order, digest: bytes, client: str) -> Prepared:
+        own = self._clients.setdefault(client, _Client(asyncio.Semaphore(self.a_client)))
+        own.users += 1
+        try:
+            async with own.turns:
+                data = await self.pool.compile(order)
+            made = await asyncio.to_thread(_made, data)
+        except CalligramError as error:
+            self._keep(digest, error, _ERROR_BYTES)
+            raise
+        finally:
+            own.users -= 1
+            if not own.users:
+                self._clients.pop(client, None)
+        self._keep(digest, made, made.size)
+        return made
+
+    def _keep(self, digest: bytes, found: Prepared | CalligramError, size: int) -> None:
+        until = float("inf")
+        if isinstance(found, CalligramError) and found.problems[0].code == "proxy-compile-time":
+            until = time.monotonic() + _HOPELESS
+        old = self._kept.pop(digest, None)
+        self.size += size - (0 if old is None else old.size)
+        self._kept[digest] = _Kept(found, size, until)
+        while len(self._kept) > self.most or (self.size > self.most_bytes and len(self._kept) > 1):
+            self.size -= self._kept.popitem(last=False)[1].size
+
+    async def close(self) -> None:
+        """Stop what is being compiled."""
+        for task in list(self._coming.values()):
+            task.cancel()
+        await asyncio.gather(*self._coming.values(), return_exceptions=True)
+        await self.pool.close()
+
+
+def _made(data: bytes) -> Prepared:
+    made = unpacked(data)
+    assert made.reader is not None  # Made here, not where answers wait for it.
+    return made

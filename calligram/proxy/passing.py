@@ -1,0 +1,101 @@
+"""A request sent on as it came, and its answer sent back as it comes: bytes, both ways."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import httpx
+from starlette.types import Receive, Scope
+
+from .asgi import ClientGone, Reply, while_connected
+from .pieces import UpstreamFault
+from .reports import error_body
+from .sse import data_event
+from .upstream import HOP_BY_HOP, Headers, Upstream, faults
+
+
+def raw_path(scope: Scope) -> bytes:
+    """Path and query as the client wrote them."""
+    path: bytes = scope.get("raw_path") or scope["path"].encode()
+    query: bytes = scope.get("query_string", b"")
+    return path + b"?" + query if query else path
+
+
+async def pass_on(
+    upstream: Upstream,
+    scope: Scope,
+    receive: Receive,
+    reply: Reply,
+    body: bytes | None = None,
+    more: Headers = (),
+) -> None:
+    """Answer with what the server answers.
+
+    Args:
+        body: the request's body, if it has been read.
+        more: headers that the answer gets besides.
+
+    Raises:
+        UpstreamFault: the server does not answer; nothing was sent.
+        ClientGone: the client has left.
+    """
+    headers: Headers = scope["headers"]
+    given = asyncio.Event()
+    content: bytes | AsyncIterator[bytes] | None = body
+    if body is None and has_body(headers):
+        content = _body(receive, given)
+    else:
+        given.set()
+    request = upstream.request(scope["method"], raw_path(scope), headers, content)
+    if body is not None:
+        await _exchange(upstream, request, reply, more)  # Whoever read it watches the client.
+        return
+
+    async def receive_later() -> dict[str, object]:
+        await given.wait()
+        return dict(await receive())
+
+    await while_connected(receive_later, _exchange(upstream, request, reply, more), reply)
+
+
+def has_body(headers: Headers) -> bool:
+    """Does a request with these headers have a body (RFC 9112, section 6.3)?"""
+    names = {k.lower(): v for k, v in headers}
+    return b"transfer-encoding" in names or names.get(b"content-length", b"0") != b"0"
+
+
+async def _body(receive: Receive, given: asyncio.Event) -> AsyncIterator[bytes]:
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        if data := message.get("body"):
+            yield data
+        if not message.get("more_body"):
+            given.set()
+            return
+
+
+async def _exchange(
+    upstream: Upstream, request: httpx.Request, reply: Reply, more: Headers
+) -> None:
+    response = await upstream.send(request)
+    try:
+        kept = [(k, v) for k, v in response.headers.raw if k.lower() not in HOP_BY_HOP]
+        await reply.start(response.status_code, [*kept, *more])
+        try:
+            with faults():
+                async for data in response.aiter_raw():
+                    await reply.write(data)
+        except UpstreamFault as fault:
+            kind = response.headers.get("content-type", "")
+            if kind.startswith("text/event-stream"):
+                code = f"upstream-{fault.kind}"
+                await reply.end(b"\n\n" + data_event(error_body(fault.message, 502, code)))
+                return
+            # Left incomplete, as it came: the client's connection is closed.
+            raise
+        await reply.end()
+    finally:
+        await response.aclose()

@@ -1,0 +1,81 @@
+"""What is wrong, as clients are told: errors in OpenAI's and Anthropic's form, and the field
+``calligram`` of an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..compiler.origin import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a client is told beside the answer.
+
+    Attributes:
+        problems: of the answer.
+        dropped: tools that were left out.
+        retried: the problems of a first answer, which was asked for again; None if none was.
+    """
+
+    problems: tuple[Problem, ...] = ()
+    dropped: tuple[str, ...] = ()
+    retried: tuple[Problem, ...] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The field ``calligram``; empty if there is nothing to say."""
+        found: dict[str, Any] = {}
+        if self.problems:
+            found["problems"] = [p.to_json() for p in self.problems]
+        if self.dropped:
+            found["dropped_tools"] = list(self.dropped)
+        if self.retried is not None:
+            found["retried"] = {"problems": [p.to_json() for p in self.retried]}
+        return found
+
+
+def error_body(
+    message: str, status: int, code: str | None = None, problems: Sequence[Problem] = ()
+) -> dict[str, Any]:
+    """An error as OpenAI's API has it, each problem with its place beside."""
+    param = next((p.origin.pointer for p in problems if p.origin.pointer), None)
+    error: dict[str, Any] = {
+        "message": message,
+        "type": _TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error"),
+        "param": param,
+        "code": code,
+    }
+    if problems:
+        error["problems"] = [p.to_json() for p in problems]
+    return {"error": error}
+
+
+def message_of(problems: Sequence[Problem]) -> str:
+    """All the problems in one text, a line each."""
+    return "\n".join(str(p).removeprefix("/: ") for p in problems)
+
+
+_TYPES = {
+    401: "authentication_error", 403: "permission_error", 404: "not_found_error",
+    429: "rate_limit_error", 503: "unavailable_error", 504: "timeout_error",
+}  # fmt: skip
+
+
+def anthropic_error(body: Any, status: int) -> dict[str, Any]:
+    """An error of OpenAI's form, or of llama-server's, in Anthropic's."""
+    inner = body.get("error") if isinstance(body, dict) else None
+    if isinstance(body, dict) and body.get("type") == "error" and isinstance(inner, dict):
+        return body
+    message = inner.get("message") if isinstance(inner, dict) else inner
+    kinds = {
+        400: "invalid_request_error", 401: "authentication_error", 403: "permission_error",
+        404: "not_found_error", 413: "request_too_large", 429: "rate_limit_error",
+        503: "overloaded_error", 504: "timeout_error",
+    }  # fmt: skip
+    kind = kinds.get(status, "api_error" if status >= 500 else "invalid_request_error")
+    error: dict[str, Any] = {"type": kind, "message": str(message or "the server failed")}
+    if isinstance(inner, dict) and "problems" in inner:
+        error["problems"] = inner["problems"]
+    return {"type": "error", "error": error}

@@ -1,0 +1,136 @@
+"""A chat request read as far as calls are concerned: constrain it, or leave it alone, and why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from ..compiler.errors import CalligramError, LimitExceeded
+from ..compiler.origin import Origin, Problem
+from ..compiler.tools import ToolDefinition, choose, read_tools, tool_entries
+from ..off import disabled
+from .options import Policy
+
+Reason: TypeAlias = Literal["disabled", "no-tools", "none", "own-grammar", "unsupported"]
+REASONS: Final[Mapping[Reason, str]] = {
+    "disabled": "constraints are switched off",
+    "no-tools": "the request offers no tools",
+    "none": 'tool_choice is "none"',
+    "own-grammar": "the client brings a grammar, a json_schema or a response_format of its own",
+    "unsupported": "the tools, or the choice among them, cannot be enforced",
+}
+
+
+class RequestError(CalligramError):
+    """A request that cannot be constrained as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Untouched:
+    """The request is sent on as it came.
+
+    Attributes:
+        reason: why; in words in `REASONS`.
+        problems: what is wrong, where the policy lets it pass.
+    """
+
+    reason: Reason
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What calls a request wants.
+
+    Attributes:
+        tools: the definitions, in OpenAI's form, as JSON text for the compiler.
+        offered: the same as objects, for the chat template.
+        choice: the ``tool_choice``, as given.
+        kind: what it comes to.
+        parallel: more than one call a turn.
+    """
+
+    tools: str
+    offered: list[dict[str, Any]]
+    choice: Any
+    kind: Literal["required", "auto"]
+    parallel: bool
+
+
+def read_request(body: Mapping[str, Any], policy: Policy) -> Wanted | Untouched:
+    """What is to be done for the calls of a request.
+
+    Raises:
+        CalligramError: tools or ``tool_choice`` that cannot be read, or name what is not offered;
+            more tools than the policy allows.
+    """
+    if disabled():
+        return Untouched("disabled")
+    tools = body.get("tools")
+    if tools is None or tools == []:
+        return Untouched("no-tools")
+    if brings_own_grammar(body):
+        return Untouched("own-grammar")
+    if body.get("tool_choice") == "none":
+        return Untouched("none")
+    entries = tool_entries(tools)
+    if len(entries) > policy.max_tools:
+        message = f"{len(entries)} tools; at most {policy.max_tools} are taken"
+        raise LimitExceeded.at("too-many-tools", message, Origin("/tools"))
+    try:
+        text = json.dumps(tools, ensure_ascii=False)
+    except RecursionError:
+        raise RequestError.at("text-too-deep", "the tools nest too deep") from None
+    if len(text) > policy.max_schema_bytes:
+        message = f"more than {policy.max_schema_bytes:,} bytes of tool definitions"
+        raise LimitExceeded.at("text-too-large", message, Origin("/tools"))
+    definitions = read_tools(tools)
+    choice = body.get("tool_choice")
+    choice = "auto" if choice is None else choice
+    kind = choose(definitions, choice).kind
+    if kind == "none":
+        return Untouched("none")
+    return Wanted(text, openai_tools(entries, definitions), choice, kind, _parallel(body, policy))
+
+
+def _parallel(body: Mapping[str, Any], policy: Policy) -> bool:
+    parallel = body.get("parallel_tool_calls")
+    if parallel is None:
+        choice = body.get("tool_choice")
+        if isinstance(choice, Mapping) and choice.get("disable_parallel_tool_use") is True:
+            return False
+        return policy.parallel_tool_calls
+    if not isinstance(parallel, bool):
+        raise RequestError.at(
+            "invalid-option",
+            "parallel_tool_calls is true or false",
+            Origin("/parallel_tool_calls"),
+        )
+    return parallel
+
+
+def brings_own_grammar(body: Mapping[str, Any]) -> bool:
+    """Does the client constrain the answer itself? Empty ones, and plain text, are none."""
+    if body.get("grammar") or body.get("json_schema"):
+        return True
+    form = body.get("response_format")
+    return form is not None and not (isinstance(form, Mapping) and form.get("type") == "text")
+
+
+def openai_tools(
+    entries: Sequence[object], definitions: Sequence[ToolDefinition]
+) -> list[dict[str, Any]]:
+    """The definitions as chat templates know them; those in OpenAI's form stay as they are."""
+    made: list[dict[str, Any]] = []
+    for entry, tool in zip(entries, definitions, strict=True):
+        if isinstance(entry, dict) and "function" in entry:
+            made.append({"type": "function", **entry})
+            continue
+        function: dict[str, Any] = {"name": tool.name}
+        if tool.description:
+            function["description"] = tool.description
+        function["parameters"] = tool.schema
+        made.append({"type": "function", "function": function})
+    return made

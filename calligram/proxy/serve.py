@@ -1,0 +1,78 @@
+"""`calligram serve`: the proxy on a socket, until it is told to stop."""
+
+from __future__ import annotations
+
+import logging
+import socket
+
+import uvicorn
+from starlette.applications import Starlette
+
+from ..compiler.errors import reason_of
+from ..off import disabled
+from .app import make_app
+from .log import Log, LogHandler
+from .service import make_service
+from .settings import Settings
+from .settings_error import SettingsError
+
+GRACE = 10
+"""Seconds that answers under way get when the proxy is told to stop."""
+
+
+def serve(settings: Settings) -> None:
+    """Serve until SIGINT or SIGTERM.
+
+    Raises:
+        SettingsError: the address cannot be listened at (code ``proxy-address``).
+        SpecError: the dialect that is named cannot be read.
+    """
+    log = Log(style=settings.log)
+    service = make_service(settings, log)
+    listening = listen(settings.host, settings.port)
+    host, port = listening.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    log.write(
+        "listening",
+        address=f"http://{shown}:{port}",
+        upstream=settings.upstream,
+        dialect=settings.dialect,
+        disabled=disabled() or None,
+    )
+    logging.getLogger().addHandler(LogHandler(log))
+    try:
+        server_of(make_app(service)).run(sockets=[listening])
+    finally:
+        listening.close()
+    log.write("stopped")
+
+
+def server_of(app: Starlette) -> uvicorn.Server:
+    """A server that adds nothing of its own to what it sends."""
+    config = uvicorn.Config(
+        app,
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        timeout_graceful_shutdown=GRACE,
+        # Longer than clients keep theirs: a request on a connection that is just being closed is
+        # lost to them.
+        timeout_keep_alive=75,
+    )
+    return uvicorn.Server(config)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens.
+
+    Raises:
+        SettingsError: it cannot.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except (OSError, UnicodeError) as error:
+        message = f"cannot listen at {host}:{port}: {reason_of(error)}"
+        raise SettingsError.at("proxy-address", message) from None

@@ -1,0 +1,212 @@
+"""What `calligram serve` is told: flags over environment variables over a file over defaults."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from ..compiler.errors import reason_of
+from ..compiler.ir import Bounds
+from ..compiler.origin import Origin, Problem, did_you_mean
+from .options import OnUnsupported, Policy
+from .settings_error import SettingsError
+
+PREFIX: Final = "CALLIGRAM_"
+TABLE: Final = "serve"
+Count = Annotated[int, Field(ge=1)]
+Seconds = Annotated[float, Field(gt=0)]
+
+
+class Settings(BaseModel):
+    """Every setting; a flag, a key of the file and a variable have its name."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    upstream: str = Field(description="The address of llama-server, such as http://127.0.0.1:8080.")
+    dialect: str = Field(
+        default="auto",
+        description="How the model writes calls: a shipped dialect's id, a spec file, or auto, "
+        "which asks the server for its chat template.",
+    )
+    host: str = Field(default="127.0.0.1", description="The address to listen at.")
+    port: Annotated[int, Field(ge=0, le=65535)] = Field(
+        default=8088, description="The port to listen at; 0 takes a free one."
+    )
+    default_off: bool = Field(
+        default=False,
+        description="Leave requests alone unless they have the header `X-Calligram: on`.",
+    )
+    on_unsupported: OnUnsupported = Field(
+        default="error",
+        description="Tools that cannot be enforced: refuse the request (error), check afterwards "
+        "(relax), leave the tool out (drop-tool), or send the request on as it is (pass).",
+    )
+    bounds: dict[str, Count] = Field(
+        default={}, description="Bounds where a schema has none; the defaults of compile_tools."
+    )
+    key_order: Literal["schema", "any"] = Field(
+        default="schema", description="The order in which keys may come."
+    )
+    open_objects: bool = Field(
+        default=False, description="Objects that do not forbid undeclared keys allow them."
+    )
+    openapi: bool = Field(
+        default=False, description="Read `nullable` and `discriminator` as OpenAPI does."
+    )
+    parallel_tool_calls: bool = Field(
+        default=True, description="Several calls a turn, where the request does not say."
+    )
+    max_calls: Count | None = Field(default=None, description="The most calls in one turn.")
+    retry_invalid: bool = Field(
+        default=False,
+        description="Ask once more, with a call required, if a call came out wrong. Streams are "
+        "then held back until they have been checked.",
+    )
+    upstream_special: bool = Field(
+        default=False, description="The server runs with --special and shows every token."
+    )
+    max_body: Count = Field(default=16 * 2**20, description="Bytes of one request's body.")
+    max_tools: Count = Field(default=256, description="Tools of one request.")
+    max_schema_bytes: Count = Field(
+        default=2**20, description="Bytes of one request's tool definitions."
+    )
+    compile_seconds: Seconds = Field(
+        default=5.0, description="The longest that one grammar may take to compile."
+    )
+    compile_workers: Count = Field(default=2, description="Processes that compile grammars.")
+    cache_grammars: Count = Field(default=128, description="Grammars kept.")
+    cache_bytes: Count = Field(default=64 * 2**20, description="Bytes of grammars kept.")
+    connect_seconds: Seconds = Field(
+        default=10.0, description="The longest that the server may take to accept a connection."
+    )
+    read_seconds: Seconds = Field(
+        default=600.0, description="The longest that the server may stay silent."
+    )
+    log: Literal["auto", "json", "text"] = Field(
+        default="auto",
+        description="Lines of JSON or of text on standard error; auto: text on a terminal.",
+    )
+    log_text: bool = Field(
+        default=False, description="Write prompts and answers into the log as well."
+    )
+
+    @field_validator("upstream")
+    @classmethod
+    def _is_url(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"is no address such as http://127.0.0.1:8080: {value!r}")
+        if parts.query or parts.fragment or parts.username:
+            raise ValueError("has a query, a fragment or a name, which an upstream has not")
+        return value.rstrip("/")
+
+    @field_validator("bounds")
+    @classmethod
+    def _are_bounds(cls, value: dict[str, int]) -> dict[str, int]:
+        for name in value:
+            if name not in Bounds.__slots__:
+                raise ValueError(f"unknown bound '{name}'; legal: {', '.join(Bounds.__slots__)}")
+        Bounds(**value)
+        return value
+
+    def policy(self) -> Policy:
+        """How requests are constrained."""
+        return Policy(
+            on_unsupported=self.on_unsupported,
+            bounds=Bounds(**self.bounds),
+            key_order=self.key_order,
+            open_objects=self.open_objects,
+            openapi=self.openapi,
+            max_calls=self.max_calls,
+            parallel_tool_calls=self.parallel_tool_calls,
+            max_tools=self.max_tools,
+            max_schema_bytes=self.max_schema_bytes,
+        )
+
+
+def load_settings(
+    flags: Mapping[str, Any], file: str | None = None, environment: Mapping[str, str] = os.environ
+) -> Settings:
+    """The settings.
+
+    Args:
+        flags: what the command line says; None: nothing.
+        file: a TOML file, its keys at the top or in a table ``serve``.
+        environment: variables ``CALLIGRAM_`` and a setting's name in capitals.
+
+    Raises:
+        SettingsError: every problem, each with where it was said.
+    """
+    said: dict[str, Any] = {}
+    places: dict[str, Origin] = {}
+    if file is not None:
+        table, pointer = _read(file)
+        for name, value in table.items():
+            said[name], places[name] = value, Origin(pointer, file=file).child(name)
+    for name, info in Settings.model_fields.items():
+        variable = PREFIX + name.upper()
+        if environment.get(variable):
+            origin = Origin(file=f"environment variable {variable}")
+            said[name] = _typed(environment[variable], info.annotation)
+            places[name] = origin
+    for name, value in flags.items():
+        if value is not None:
+            said[name], places[name] = value, Origin(file="--" + name.replace("_", "-"))
+    try:
+        return Settings.model_validate(said)
+    except ValidationError as error:
+        raise SettingsError([_problem(dict(e), places) for e in error.errors()]) from None
+
+
+def _read(file: str) -> tuple[dict[str, Any], str]:
+    try:
+        with open(file, "rb") as stream:
+            table = tomllib.load(stream)
+    except OSError as error:
+        message = f"cannot be read: {reason_of(error)}"
+        raise SettingsError.at("cannot-read", message, Origin(file=file)) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise SettingsError.at("setting-toml", f"is no TOML: {error}", Origin(file=file)) from None
+    inner = table.get(TABLE)
+    return (inner, f"/{TABLE}") if isinstance(inner, dict) else (table, "")
+
+
+def _typed(text: str, annotation: Any) -> Any:
+    """A variable's text as what the setting takes; as it is where it cannot be."""
+    if annotation is bool:
+        return {"1": True, "true": True, "0": False, "false": False}.get(text.lower(), text)
+    if annotation == dict[str, Count]:
+        return parse_bounds(text)
+    try:
+        # The other types are texts and numbers.
+        return text if annotation is str else float(text) if "." in text else int(text)
+    except ValueError:
+        return text
+
+
+def parse_bounds(text: str) -> Any:
+    """`string=80,items=10`; the text itself if it is not of that form."""
+    pairs = [part.partition("=") for part in text.split(",")]
+    if not all(equals and number.strip().isdecimal() for _, equals, number in pairs):
+        return text
+    return {name.strip(): int(number) for name, _, number in pairs}
+
+
+def _problem(error: dict[str, Any], places: Mapping[str, Origin]) -> Problem:
+    name = str(error["loc"][0])
+    origin = places.get(name, Origin())
+    if error["type"] == "extra_forbidden":
+        legal = list(Settings.model_fields)
+        hint = did_you_mean(name, legal) or "legal: " + ", ".join(legal)
+        return Problem("setting-unknown", f"there is no setting `{name}`", origin, hint)
+    if error["type"] == "missing":
+        hint = "--upstream http://127.0.0.1:8080, or CALLIGRAM_UPSTREAM"
+        return Problem("setting-missing", f"`{name}` is needed", origin, hint)
+    message = str(error["msg"]).removeprefix("Value error, ")
+    info = Settings.model_fields[name]
+    return Problem("setting-value", f"`{name}`: {message}", origin, info.description)

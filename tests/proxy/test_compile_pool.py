@@ -1,0 +1,184 @@
+"""Grammars from other processes: limits on time and memory, and what the others notice of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from typing import Any
+
+import pytest
+
+from calligram import CalligramError
+from calligram.compiler.spec_loader import load_dialect
+from calligram.proxy import Policy
+from calligram.proxy.compile_pool import Busy, CompilePool
+from calligram.proxy.grammars import Grammars
+from calligram.proxy.prepared import Order, unpacked
+from tests.proxy.fakes import Here, Proxy, proxied_fake
+from tests.proxy.test_serving import GOOD, says
+from tests.proxy.tools import TOOLS, request
+
+SPEC = load_dialect("hermes-json")
+
+
+def order(tools: Any = TOOLS, **policy: Any) -> Order:
+    return Order(json.dumps(tools), SPEC, "auto", True, "allow", "lazy", Policy(**policy))
+
+
+def hostile(salt: int = 0) -> list[dict[str, Any]]:
+    """A tool that takes long to compile: conjunctions of many patterns that overlap."""
+    parts = [{"pattern": f"(a|b|c){{{n + 9},}}x(y|z|a){{0,{n + 7}}}$"} for n in range(12)]
+    text = {"type": "string", "allOf": parts}
+    keys = {f"a{n}": {**text, "maxLength": 9000 + salt + n} for n in range(20)}
+    return [{"name": f"odd{salt}", "parameters": {"properties": keys}}]
+
+
+def test_a_process_compiles_and_says_what_is_wrong() -> None:
+    async def body() -> None:
+        pool = CompilePool(1, 10.0)
+        await pool.start()
+        try:
+            made = unpacked(await pool.compile(order()))
+            assert made.reader.parse(GOOD).calls[0]["name"] == "set_timer"
+            with pytest.raises(CalligramError) as caught:
+                await pool.compile(order([{"name": "a", "parameters": {"type": "txt"}}]))
+            assert [p.code for p in caught.value.problems] == ["unknown-type"]
+            assert caught.value.problems[0].origin.tool == "a"
+            assert unpacked(await pool.compile(order())).text == made.text
+        finally:
+            await pool.close()
+
+    asyncio.run(body())
+
+
+def test_what_takes_too_long_is_stopped_and_the_process_replaced() -> None:
+    async def body() -> None:
+        pool = CompilePool(1, 1.0)
+        await pool.start()
+        try:
+            start = time.monotonic()
+            with pytest.raises(CalligramError) as caught:
+                await pool.compile(order(hostile()))
+            assert caught.value.problems[0].code == "proxy-compile-time"
+            assert unpacked(await pool.compile(order())).lazy
+            assert time.monotonic() - start < 50
+        finally:
+            await pool.close()
+
+    asyncio.run(body())
+
+
+def test_who_waits_too_long_for_a_process_is_told() -> None:
+    async def body() -> None:
+        pool = CompilePool(1, 0.05)  # Never started.
+        with pytest.raises(Busy):
+            await pool.compile(order())
+
+    asyncio.run(body())
+
+
+def test_a_hostile_schema_costs_nobody_else() -> None:
+    async def body() -> None:
+        pooled = {"pool": None, "compile_workers": 2, "compile_seconds": 2.0}
+        async with proxied_fake(says(GOOD), **pooled) as (_, proxy):
+            await proxy.chat(request())  # The processes are up, the first grammar is there.
+            await proxy.chat(request(tools=TOOLS[:1]))
+            done: list[Any] = []
+
+            async def attack() -> None:
+                sent = [
+                    proxy.chat(request(tools=hostile(n)), headers={"authorization": "Bearer bad"})
+                    for n in range(3)
+                ]
+                done.extend(await asyncio.gather(*sent))
+
+            attacker = asyncio.create_task(attack())
+            await asyncio.sleep(0.3)
+            kept, made = [], []
+            for number in range(5):
+                kept.append(await timed(proxy, TOOLS, "good"))
+                tools = [{"name": f"fresh{number}", "parameters": {"type": "object"}}]
+                made.append(await timed(proxy, tools, "good"))
+            assert not done, "the attack was over too soon"
+            assert sorted(kept)[2] < 0.5 and sorted(made)[2] < 1.0
+            await attacker
+            assert [a.status_code for a in done] == [422, 422, 422]
+            assert {a.json()["error"]["code"] for a in done} == {"proxy-compile-time"}
+
+    asyncio.run(body())
+
+
+async def timed(proxy: Proxy, tools: Any, key: str) -> float:
+    """Seconds that a request takes."""
+    start = time.monotonic()
+    headers = {"authorization": f"Bearer {key}"}
+    answer = await proxy.chat(request(tools=tools, tool_choice="auto"), headers=headers)
+    assert answer.status_code == 200
+    return time.monotonic() - start
+
+
+class Counting(Here):
+    """Counts compiles, and fails those of a tool named so."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.at_once = 0
+        self.most = 0
+
+    async def compile(self, order: Order) -> bytes:
+        self.count += 1
+        self.at_once += 1
+        self.most = max(self.most, self.at_once)
+        await asyncio.sleep(0.02)
+        self.at_once -= 1
+        return await super().compile(order)
+
+
+def test_a_grammar_is_compiled_once_however_many_ask_and_some_leave() -> None:
+    async def body() -> None:
+        pool = Counting()
+        kept = Grammars(pool, 10, 10**9, 1)
+        asks = [asyncio.create_task(kept.get(order(), "a")) for _ in range(5)]
+        await asyncio.sleep(0.01)
+        asks[0].cancel()
+        found = await asyncio.gather(*asks[1:])
+        assert pool.count == 1 and len({id(f.prepared) for f in found}) == 1
+        bad = order([{"name": "a", "parameters": {"type": "txt"}}])
+        for _ in range(3):
+            with pytest.raises(CalligramError, match="unknown-type"):
+                await kept.get(bad, "a")
+        assert pool.count == 2
+        await kept.close()
+
+    asyncio.run(body())
+
+
+def test_grammars_are_bounded_in_number_and_bytes() -> None:
+    async def body() -> None:
+        orders = [order([{"name": f"t{n}"}]) for n in range(6)]
+        few = Grammars(Here(), 3, 10**9, 1)
+        for one in (*orders, orders[4]):
+            await few.get(one, "a")
+        assert (len(few), few.hits) == (3, 1)
+        size = (await few.get(orders[5], "a")).prepared.size
+        small = Grammars(Here(), 100, 2 * size + size // 2, 1)
+        for one in orders:
+            await small.get(one, "a")
+        assert len(small) == 2 and small.size == 2 * size
+
+    asyncio.run(body())
+
+
+def test_one_client_cannot_have_all_processes() -> None:
+    async def body() -> None:
+        pool = Counting()
+        kept = Grammars(pool, 100, 10**9, 2)
+        orders = [order([{"name": f"t{n}"}]) for n in range(6)]
+        await asyncio.gather(*(kept.get(o, "one") for o in orders))
+        assert pool.most == 2
+        more = [order([{"name": f"u{n}"}]) for n in range(6)]
+        await asyncio.gather(*(kept.get(o, str(n)) for n, o in enumerate(more)))
+        assert pool.most > 2
+
+    asyncio.run(body())
