@@ -34,7 +34,7 @@ def chat_request(body: Mapping[str, Any]) -> dict[str, Any]:
         messages.append({"role": "system", "content": text})
     given = body.get("messages")
     if not isinstance(given, list):
-        raise _wrong("`messages` is a list of messages", Origin("/messages"))
+        raise _misshapen("`messages` is a list of messages", Origin("/messages"))
     for index, message in enumerate(given):
         messages += _messages(message, Origin(f"/messages/{index}"))
     made["messages"] = messages
@@ -62,22 +62,22 @@ def _format(config: object) -> object:
 def _messages(message: object, here: Origin) -> Iterator[dict[str, Any]]:
     """The messages that one message is: results of calls have messages of their own."""
     if not isinstance(message, Mapping):
-        raise _wrong("a message is an object", here)
+        raise _misshapen("a message is an object", here)
     role, content = message.get("role"), message.get("content")
     if role not in ("user", "assistant", "system"):
-        raise _wrong("`role` is user or assistant", here.child("role"))
+        raise _misshapen("`role` is user or assistant", here.child("role"))
     if isinstance(content, str):
         yield {"role": role, "content": content}
         return
     if not isinstance(content, list):
-        raise _wrong("`content` is a text or a list of blocks", here.child("content"))
+        raise _misshapen("`content` is a text or a list of blocks", here.child("content"))
     parts: list[dict[str, Any]] = []
     calls: list[dict[str, Any]] = []
     thoughts: list[str] = []
     for index, block in enumerate(content):
         place = here.child("content", index)
         if not isinstance(block, Mapping):
-            raise _wrong("a block is an object", place)
+            raise _misshapen("a block is an object", place)
         match block.get("type"):
             case "text":
                 parts.append({"type": "text", "text": _string(block, "text", place)})
@@ -93,7 +93,7 @@ def _messages(message: object, here: Origin) -> Iterator[dict[str, Any]]:
                 parts.append(_image(block, place))
             case other:
                 kind = other if isinstance(other, str) else type(other).__name__
-                raise _wrong(f"blocks of type '{kind[:40]}' are not taken", place.child("type"))
+                raise _misshapen(f"blocks of type '{kind[:40]}' are not taken", place.child("type"))
     yield from _rest(str(role), parts, calls, thoughts)
 
 
@@ -118,7 +118,7 @@ def _rest(
 def _call(block: Mapping[str, Any], here: Origin) -> dict[str, Any]:
     arguments = block.get("input", {})
     if not isinstance(arguments, Mapping):
-        raise _wrong("`input` is an object", here.child("input"))
+        raise _misshapen("`input` is an object", here.child("input"))
     function = {
         "name": _string(block, "name", here),
         "arguments": json.dumps(arguments, ensure_ascii=False),
@@ -140,19 +140,19 @@ def _image(block: Mapping[str, Any], here: Origin) -> dict[str, Any]:
     elif isinstance(source, Mapping) and isinstance(source.get("url"), str):
         url = source["url"]
     else:
-        raise _wrong("an image has a source, base64 or a URL", here.child("source"))
+        raise _misshapen("an image has a source, base64 or a URL", here.child("source"))
     return {"type": "image_url", "image_url": {"url": url}}
 
 
 def _text(blocks: object, here: Origin) -> str:
     """The text of a list of text blocks."""
     if not isinstance(blocks, list):
-        raise _wrong("expected a text or a list of blocks", here)
+        raise _misshapen("expected a text or a list of blocks", here)
     found = []
     for index, block in enumerate(blocks):
         place = here.child(index)
         if not isinstance(block, Mapping) or block.get("type") != "text":
-            raise _wrong("only blocks of text can stand here", place)
+            raise _misshapen("only blocks of text can stand here", place)
         found.append(_string(block, "text", place))
     return "\n".join(found)
 
@@ -160,9 +160,9 @@ def _text(blocks: object, here: Origin) -> str:
 def _string(block: Mapping[str, Any], key: str, here: Origin) -> str:
     value = block.get(key)
     if not isinstance(value, str):
-        raise _wrong(f"`{key}` is a text", here.child(key))
+        raise _misshapen(f"`{key}` is a text", here.child(key))
     return value
 
 
-def _wrong(message: str, here: Origin) -> RequestError:
+def _misshapen(message: str, here: Origin) -> RequestError:
     return RequestError.at("proxy-body", message, here)

@@ -22,12 +22,15 @@ class Compiler(Protocol):
 
     async def start(self) -> None:
         """Begin."""
+        ...
 
     async def compile(self, order: Order) -> bytes:
         """A packed grammar. Raises CalligramError."""
+        ...
 
     async def close(self) -> None:
         """End."""
+        ...
 
 
 class Busy(Exception):

@@ -23,21 +23,27 @@ class Telling(Protocol):
 
     def first(self, prompt: int) -> Values:
         """What begins it; `prompt` tokens, 0 if not known yet."""
+        ...
 
     def more(self, deltas: list[Delta]) -> Values:
         """What is new."""
+        ...
 
     def last(self, closed: Closed, ending: Ending, report: Report) -> Values:
         """What ends it."""
+        ...
 
     def encoded(self, values: Values) -> bytes:
         """As events."""
+        ...
 
     def done(self) -> bytes:
         """What stands behind the last event."""
+        ...
 
     def whole(self, values: Values, closed: Closed) -> dict[str, Any]:
         """The answer that all its values add up to."""
+        ...
 
 
 class Form(Protocol):
@@ -47,15 +53,19 @@ class Form(Protocol):
 
     def request(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """The chat request. Raises RequestError."""
+        ...
 
     def telling(self, token: str, model: str, body: Mapping[str, Any], stream: bool) -> Telling:
         """How one answer is told; `token` makes its id."""
+        ...
 
     def error(self, body: dict[str, Any], status: int) -> dict[str, Any]:
         """An error of OpenAI's form in this one's."""
+        ...
 
     def fault(self, fault: UpstreamFault) -> bytes:
         """The event that says that an answer breaks off."""
+        ...
 
 
 def fault_body(fault: UpstreamFault) -> dict[str, Any]:

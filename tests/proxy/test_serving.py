@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
 
 import httpx
@@ -264,7 +264,7 @@ def test_a_body_that_is_not_understood_is_refused(
         answer = await proxy.client.post("/v1/chat/completions", content=content, headers=headers)
         assert answer.status_code == status and answer.json()["error"]["message"]
 
-        async def pieces() -> Any:
+        async def pieces() -> AsyncIterator[bytes]:
             for at in range(0, len(content), 1000):
                 yield content[at : at + 1000]
 
@@ -412,7 +412,7 @@ def test_these_requests_pass_byte_for_byte(fields: dict[str, Any]) -> None:
 
 def test_bodies_stream_both_ways() -> None:
     async def body(fake: Fake, proxy: Proxy) -> None:
-        async def pieces() -> Any:
+        async def pieces() -> AsyncIterator[bytes]:
             for number in range(5):
                 yield f"piece {number};".encode()
 
