@@ -17,28 +17,7 @@ if TYPE_CHECKING:
 
     from .chat_templates.detect import detect_dialect
     from .chat_templates.names import find_dialect
-    from .compiler.compiled import CompiledGrammar
-    from .compiler.errors import (
-        ArtefactError,
-        CalligramError,
-        GrammarError,
-        LimitExceeded,
-        RenderError,
-        SchemaError,
-        SpecError,
-        TargetError,
-        ToolError,
-        VocabularyError,
-    )
-    from .compiler.findings import Finding
-    from .compiler.ir import Bounds
-    from .compiler.origin import Origin, Problem
-    from .compiler.pipeline import compile_schema, compile_tools, dialects, render
-    from .compiler.report import Report
-    from .compiler.spec import DialectSpec
-    from .compiler.trigger import Trigger
-    from .compiler.verdict import Verdict
-    from .compiler.vocabulary.vocabulary import Vocabulary
+    from .public import *
     from .targets.parser import ParseResult
 
 __version__ = VERSION
@@ -72,49 +51,24 @@ __all__ = [
     "render",
 ]
 
-_HOMES = {
-    "compiled": ("CompiledGrammar",),
-    "errors": (
-        "ArtefactError",
-        "CalligramError",
-        "GrammarError",
-        "LimitExceeded",
-        "RenderError",
-        "SchemaError",
-        "SpecError",
-        "TargetError",
-        "ToolError",
-        "VocabularyError",
-    ),
-    "findings": ("Finding",),
-    "ir": ("Bounds",),
-    "origin": ("Origin", "Problem"),
-    "pipeline": ("compile_schema", "compile_tools", "dialects", "render"),
-    "report": ("Report",),
-    "spec": ("DialectSpec",),
-    "trigger": ("Trigger",),
-    "verdict": ("Verdict",),
-    "vocabulary.vocabulary": ("Vocabulary",),
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_APART = {"detect_dialect": "chat_templates.detect", "find_dialect": "chat_templates.names"}
-"""What no compile needs is imported by itself."""
+_HOMES = ("public", "chat_templates.detect", "chat_templates.names")
+"""Where the names are; the later ones no compile needs."""
 
 
 def __getattr__(name: str) -> object:
     """Names are imported when one is asked for: `calligram build` with nothing to do needs none.
 
-    All at once, so that it is not the first request's compile that waits for the other ones.
+    All that compiling takes at once, so that it is not the first request's compile that waits for
+    the other ones.
     """
-    if name in _APART:
-        globals()[name] = getattr(importlib.import_module(f".{_APART[name]}", __name__), name)
-        return globals()[name]
-    if name not in _HOME_OF:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     importlib.import_module(".compiler.detection", __name__).use_detector(_dialect_of)
-    for known, home in _HOME_OF.items():
-        module = importlib.import_module(f".compiler.{home}", __name__)
-        globals()[known] = getattr(module, known)
+    for home in _HOMES:
+        found = vars(importlib.import_module(f".{home}", __name__))
+        globals().update({known: found[known] for known in __all__ if known in found})
+        if name in found:
+            break
     value: object = globals()[name]
     return value
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from .errors import SpecError, ToolError
 from .spec import DialectSpec
-from .spec_loader import load_dialect, shipped_ids
+from .spec_loader import LISTED, load_dialect
 
 AUTO = "auto"
 
@@ -40,6 +40,6 @@ def dialect_for(dialect: str | Path | DialectSpec, chat_template: Any) -> Dialec
         raise SpecError.at(
             "dialect-auto",
             "a dialect is detected from a chat template, and there is none",
-            hint="pass chat_template, or name a dialect: " + ", ".join(shipped_ids()),
+            hint=f"pass chat_template, or name a dialect; {LISTED}",
         )
     return load_dialect(_detectors[0](chat_template))

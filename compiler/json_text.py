@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
-from typing import Any, NoReturn
+from os import PathLike, fspath
+from typing import Any, Final, NoReturn
 
 from .errors import LimitExceeded, ToolError
 from .origin import Origin
 
+_FILE: Final = re.compile(r"[^\n{}\"\[\]]{0,4096}(?:\.jsonc?|[/\\][^\n{}\"\[\]]{1,255})", re.I)
+"""Looks like a file's name, and begins no JSON."""
+_JSON: Final = re.compile(r"\s*[{\[]|\s*(?:true|false)\s*\Z")
 MAX_TEXT = 64 * 1024 * 1024
 # Digits of a number in JSON text; longer ones would take quadratic time to read.
 MAX_NUMBER_DIGITS = 1000
@@ -43,10 +48,30 @@ def read_json(text: str | bytes | bytearray, what: str) -> object:
         reason = error.msg[:1].lower() + error.msg[1:]
         raise ToolError.at(
             "invalid-json", f"{what} are no JSON: {reason}",
-            Origin(line=error.lineno, column=error.colno),
+            Origin(line=error.lineno, column=error.colno), file_hint(text),
         ) from None  # fmt: skip
     except RecursionError:
         raise LimitExceeded.at("text-too-deep", f"{what} nest too deep") from None
+
+
+def file_hint(given: object, *, parsed: bool = False) -> str | None:
+    """What to write instead, where a file's name was given in place of what is in it.
+
+    Args:
+        parsed: not JSON text is wanted, but what it says.
+    """
+    if isinstance(given, PathLike):
+        name = str(fspath(given))
+    elif isinstance(given, (str, bytes, bytearray)):
+        name = given if isinstance(given, str) else bytes(given).decode("utf-8", "replace")
+        if parsed and _JSON.match(name):
+            return "that is JSON text: pass json.loads(text)"
+        if not _FILE.fullmatch(name):
+            return None
+    else:
+        return None
+    text = f"Path({name!r}).read_text()"
+    return f"that is a file's name; pass what is in it: {f'json.loads({text})' if parsed else text}"
 
 
 def _whole(text: str) -> int:

@@ -106,7 +106,7 @@ def unknown_holes(text: str, holes: frozenset[str], at: Origin) -> Iterator[Prob
         near = did_you_mean(word, sorted(holes))
         meant = near is not None or word.partition(":")[0] in ALL_HOLES
         message = f"{{{word}}} is not a hole here, it is literal text"
-        hint = f"{legal}; {near}" if near else legal
+        hint = f"{near} {legal}" if near else legal
         yield Problem("unknown-hole", message, at, hint, "error" if meant else "warning")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from .lint_shape import Shape
 from .lint_tree import check_tree
 from .origin import Origin, Problem
-from .spec import StringForm, StringSpec, TypeAttrSpec
+from .spec import LiteralsSpec, StringForm, StringSpec, TypeAttrSpec
 from .template import PARAM_HOLES, Hole, literal_after, suspicious_holes
 
 _TREE_KEYS = ("item", "null")
@@ -134,6 +134,19 @@ def _check_unused(shape: Shape) -> Iterator[Problem]:
     if args.notation == "json" and args.string is not None and args.string.escape != "json":
         message = "the notation `json` has JSON strings, whatever `string` says"
         yield Problem("args-unused-key", message, shape.at("/args/string"), severity="warning")
+    if args.notation == "json" and args.literals != LiteralsSpec():
+        message = "the notation `json` has JSON's null, true and false, whatever `literals` says"
+        yield Problem("args-unused-key", message, shape.at("/args/literals"), severity="warning")
+    if _has_json_values(shape) and args.string is not None and args.string.escape != "json":
+        message = "with `containers: json` all values are JSON, strings too"
+        hint = "`containers: python` lets `string` say how they are written"
+        at = shape.at("/args/string")
+        yield Problem("args-unused-key", message, at, hint, severity="warning")
+
+
+def _has_json_values(shape: Shape) -> bool:
+    """Is every argument of a Python call JSON?"""
+    return shape.spec.args.notation == "kwargs" and shape.spec.args.containers == "json"
 
 
 def _check_strings(shape: Shape) -> Iterator[Problem]:
@@ -173,9 +186,7 @@ def _check_form(shape: Shape, form: StringForm, pointer: str) -> Iterator[Proble
     if form.escape == "none" and closer and not re.search(r"[^\w\s]", closer):
         message = f"ordinary text closes a raw string: {closer!r}"
         hint = "values cannot contain it, and layout cannot be told from the value"
-        severe = closer.isspace() and shape.spec.whitespace == "tolerant"
-        code = "boundary-undecidable" if severe else "closer-common"
-        yield Problem(code, message, at, hint, "error" if severe else "warning")
+        yield Problem("closer-common", message, at, hint, "warning")
 
 
 def _check_closes_before(form: StringForm, at: Origin) -> Iterator[Problem]:
@@ -202,8 +213,9 @@ def _check_literals(shape: Shape) -> Iterator[Problem]:
             other = spellings.setdefault(word, name)
             if other != name:
                 yield Problem("literals-overlap", f"{word!r} means both {other} and {name}", at)
-        if shape.spec.args.notation == "tagged" and words and words[0] != name:
-            message = f"a tagged {name} is written as JSON, so the first spelling is `{name}`"
+        json = shape.spec.args.notation == "tagged" or _has_json_values(shape)
+        if json and words and words[0] != name:
+            message = f"{name} is written as JSON here, so the first spelling is `{name}`"
             yield Problem("literals-not-json", message, at, severity="warning")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from .lint_shape import Shape
 from .lower.kinds import begins_kind
-from .origin import Origin, Problem, did_you_mean
+from .origin import Origin, Problem, closest_first, did_you_mean
 from .regex_check import regex_problem
 from .spec import TriggerSpec
 from .spec_loader import LoadedSpec
@@ -59,10 +59,9 @@ def _check_one(
 def _check_position(trigger: TriggerSpec, at: Origin) -> Iterator[Problem]:
     if trigger.at in _POSITIONS or trigger.at.removeprefix("after: ") not in ("", trigger.at):
         return
-    hint = "`anywhere`, `message_start`, or `after: ` and a text"
-    near = did_you_mean(trigger.at, _POSITIONS)
+    hint = "positions: `anywhere`, `message_start`, or `after: ` and a text"
     message = f"no such position: {trigger.at!r}"
-    yield Problem("trigger-at", message, at, f"{hint}; {near}" if near else hint)
+    yield Problem("trigger-at", message, at, closest_first(trigger.at, _POSITIONS, hint))
 
 
 def _check_text(

@@ -90,3 +90,9 @@ def did_you_mean(word: str, legal: Iterable[str]) -> str | None:
     """A hint naming the closest legal word, or None if nothing is close."""
     close = difflib.get_close_matches(word, list(legal), n=1, cutoff=0.6)
     return f"did you mean `{close[0]}`?" if close else None
+
+
+def closest_first(word: str, legal: Iterable[str], rest: str) -> str:
+    """A hint that names the closest legal word, if one is close, before `rest`."""
+    near = did_you_mean(word, legal)
+    return f"{near} {rest}" if near else rest

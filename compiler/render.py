@@ -41,8 +41,8 @@ class CallRenderer:
         calls: the tools, by which values are typed.
         order: the grammar's key order. "schema" writes keys in schema order; "any" as the dialect
             writes its history, else as given.
-        spelled: tagged null, true and false in the first spelling that `literals` has, which
-            templates write, not as the JSON that is enforced.
+        spelled: null, true and false that are arguments in the first spelling that `literals` has,
+            which templates write, not as the JSON that is enforced.
     """
 
     def __init__(
@@ -267,7 +267,8 @@ class CallRenderer:
     def _value(self, value: Any, kind: Value | None, writer: Writer, origin: Origin) -> str:
         """A tagged or keyword value."""
         args = self.shape.args
-        if self.spelled and args.notation == "tagged" and isinstance(value, bool | None):
+        plain = args.notation == "tagged" or self.layout.is_json
+        if self.spelled and plain and isinstance(value, bool | None):
             writer = Writer(replace(self.layout, literals=args.literals), writer.definitions)
         if args.notation == "kwargs":
             return writer.write(value, kind, origin)

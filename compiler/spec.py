@@ -195,11 +195,16 @@ class ArgsSpec(Part):
         description="How strings are written. JSON strings unless given; raw in `tagged` and "
         "`tree`.",
     )
-    literals: LiteralsSpec = Field(default=LiteralsSpec(), description="null, true, false.")
+    literals: LiteralsSpec = Field(
+        default=LiteralsSpec(),
+        description="null, true, false. Where values are JSON (`tagged`, `containers: json`), JSON "
+        "is written and enforced, and an argument that is one of these words is read.",
+    )
     containers: Literal["json", "python", "recurse"] | None = Field(
         default=None,
         description="How nested objects and arrays are written. Unless given: `json` in json and "
-        "tagged, `python` in kwargs, `recurse` in bare-dict and tree.",
+        "tagged, `python` in kwargs, `recurse` in bare-dict and tree. With `json` in kwargs every "
+        "value is JSON, strings too.",
     )
     null: Literal["emit", "omit"] = Field(
         default="emit",
@@ -308,11 +313,6 @@ class DialectSpec(Part):
     call_id: CallIdSpec = Field(default=CallIdSpec(), description="Ids and indices.")
     args: ArgsSpec = Field(description="The arguments' notation.")
     json_layout: JsonSpec = Field(default=JsonSpec(), alias="json", description="Layout of JSON.")
-    whitespace: Literal["exact", "tolerant"] = Field(
-        default="exact",
-        description="`tolerant`: whitespace between markers may vary when enforcing too; reading "
-        "is always tolerant.",
-    )
     triggers: tuple[TriggerSpec, ...] = Field(default=(), description="What arms the constraint.")
     turn_end: TurnEndSpec = Field(default=TurnEndSpec(), description="How the turn ends.")
     accept: tuple[DialectShape, ...] = Field(

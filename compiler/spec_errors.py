@@ -10,11 +10,16 @@ from typing import Any, get_args
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from .origin import Origin, Problem, did_you_mean
+from .origin import Origin, Problem, closest_first, did_you_mean
 from .spec import DialectSpec, Part
 from .yaml_reader import ListNode, MapNode, Node, ScalarNode, describe
 
 LOADER_KEYS = ("extends", "vars")
+_GONE = {
+    "whitespace": "it did nothing: take it out. Reading always lets white space between markers "
+    'vary; `json: {whitespace: free}` enforces JSON so, whitespace="flexible" a compile',
+}
+"""Keys that older specs have, and what to do about them."""
 _KINDS = {
     "string_type": "text",
     "int_type": "a whole number",
@@ -44,6 +49,10 @@ def spec_problems(error: ValidationError, tree: Node, model: type[Part]) -> list
     problems: list[Problem] = []
     for detail in error.errors(include_url=False, include_input=False):
         parent, node, key_origin, key = _walk(tree, detail["loc"])
+        least = detail.get("ctx", {}).get("min_length", 0)
+        if detail["type"] == "too_short" and isinstance(node, ListNode) and node.items:
+            if len(node.items) >= least:
+                continue  # It is long enough, but for the items that are wrong themselves.
         if detail["type"] == "missing" and isinstance(node, MapNode):
             problems.append(_missing(str(detail["loc"][-1]), key_origin))
         elif detail["type"] == "extra_forbidden":
@@ -93,8 +102,9 @@ def _unknown(key: str, origin: Origin, model: type[Part], loc: tuple[int | str, 
     legal = legal_keys(part) if part is not None else []
     if part is DialectSpec:
         legal = [*LOADER_KEYS, *legal]
-    near = did_you_mean(key, legal)
-    hint = "legal keys: " + ", ".join(legal) + (f"; {near}" if near else "")
+    hint = closest_first(key, legal, "legal keys: " + ", ".join(legal))
+    if part is DialectSpec and key in _GONE:
+        return Problem("spec-unknown-key", f"the key `{key}` is gone", origin, _GONE[key])
     return Problem("spec-unknown-key", f"unknown key `{key}`", origin, hint)
 
 

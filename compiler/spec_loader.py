@@ -12,16 +12,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import Final
 
 from pydantic import ValidationError
 
 from .errors import SpecError, reason_of
-from .origin import Origin, Problem, did_you_mean, escape_pointer
+from .origin import Origin, Problem, closest_first, escape_pointer
 from .prebuilt_specs import PACKAGE, prebuilt_spec
 from .spec import ArgsSpec, DialectShape, DialectSpec
 from .spec_errors import spec_problems
 from .spec_merge import Resolver, Source, load_tree
 from .yaml_reader import MAX_BYTES, ListNode, MapNode, Node, ScalarNode
+
+LISTED: Final = "`calligram dialects list` or calligram.dialects() names all that are shipped"
+"""What a hint says of the shipped dialects: there are too many to list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ def load_shipped(dialect: str) -> LoadedSpec:
     """A shipped spec by its id.
 
     Raises:
-        SpecError: no such id (``unknown-dialect``, with the list).
+        SpecError: no such id (``unknown-dialect``).
     """
     # The tests lint what is shipped; a user need not wait for it.
     return read_spec(_shipped_source(dialect, Origin()), extends_resolver)
@@ -108,7 +112,7 @@ def find_spec(dialect: str | Path) -> LoadedSpec:
         raise SpecError.at(
             "dialect-auto",
             "a dialect is not detected by itself",
-            hint="name one: " + ", ".join(shipped_ids()),
+            hint=f"name one; {LISTED}",
         )
     return load_shipped(str(dialect))
 
@@ -130,9 +134,8 @@ def extends_resolver(reference: str, child: Source, origin: Origin) -> Source:
 def _shipped_source(dialect: str, origin: Origin) -> Source:
     ids = shipped_ids()
     if dialect not in ids:
-        near = did_you_mean(dialect, ids)
-        hint = "shipped dialects: " + ", ".join(ids) + (f"; {near}" if near else "")
-        hint += "; a file of your own is named with its .yaml" if "." not in dialect else ""
+        rest = f"{LISTED}; a file of your own is named with its .yaml"
+        hint = closest_first(dialect, ids, rest)
         raise SpecError.at("unknown-dialect", f"unknown dialect '{dialect}'", origin, hint)
     name = f"{dialect}.yaml"
     text = (resources.files(PACKAGE) / name).read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from .errors import LimitExceeded, SpecError
-from .origin import Origin, Problem, did_you_mean
+from .origin import Origin, Problem, closest_first, did_you_mean
 from .yaml_reader import ListNode, MapNode, Node, ScalarNode, describe, read_yaml
 
 MAX_CHAIN = 16
@@ -188,8 +188,7 @@ class _Substitution:
         node = self.variables.get(name)
         if node is None:
             known = ", ".join(sorted(self.variables)) or "none"
-            near = did_you_mean(name, self.variables)
-            hint = f"known variables: {known}" + (f"; {near}" if near else "")
+            hint = closest_first(name, self.variables, f"known variables: {known}")
             self.problems.append(
                 Problem("spec-unknown-var", f"unknown variable `{name}`", origin, hint)
             )

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any, Literal, NoReturn, TypeAlias
 
 from .errors import LimitExceeded, ToolError
-from .json_text import read_json
+from .json_text import file_hint, read_json
 from .origin import Origin, Problem, did_you_mean
 
 Kind: TypeAlias = Literal["required", "auto", "none"]
@@ -103,7 +103,8 @@ def tool_entries(tools: object) -> Sequence[object]:
         else:
             _fail("invalid-tools", "expected a list of tools", hint=_FORMS)
     if not isinstance(tools, (list, tuple)):
-        _fail("invalid-tools", f"expected a list of tools, not {_kind(tools)}", hint=_FORMS)
+        hint = file_hint(tools) or _FORMS
+        _fail("invalid-tools", f"expected a list of tools, not {_kind(tools)}", hint=hint)
     if not tools:
         _fail("no-tools", "the list of tools is empty")
     return tools

@@ -10,6 +10,7 @@ import pytest
 import calligram
 from calligram.targets import gbnf
 from tests.cli_runner import BASE, DIALECT, GOOD, TOOLS, Result, program, run, write
+from tests.own_templates import FOLDER
 
 
 def test_compile_prints_what_the_api_emits() -> None:
@@ -263,6 +264,28 @@ def test_show_quotes_markers_and_line_breaks_doubly() -> None:
 def test_lint_finds_nothing_in_the_shipped_specs() -> None:
     result = run("dialects", "lint", *calligram.dialects())
     assert (result.code, result.err) == (0, "")
+
+
+def test_warnings_fail_nothing_but_strict_checks(tmp_path: Path) -> None:
+    text = "id: x\nextends: hermes-json\nvars: {a: b}\nturn_end: {tokens: [<|im_end|>]}\n"
+    file = write(tmp_path / "x.yaml", text)
+    template = str(FOLDER / "shipped" / "hermes-json.jinja")
+    linted = run("dialects", "lint", file)
+    assert (linted.code, "warning[spec-unused-var]" in linted.err) == (0, True)
+    checked = run("dialects", "check", file, "--template", template)
+    assert (checked.code, "warning[spec-unused-var]" in checked.out) == (0, True)
+    assert run("dialects", "check", file, "--template", template, "--strict").code == 1
+
+
+@pytest.mark.parametrize("text", ["a: [", "id: x", "id: " + "[" * 99 + "]" * 99])
+def test_a_spec_that_lint_cannot_load_is_a_finding_of_it_and_bad_input_elsewhere(
+    tmp_path: Path, text: str
+) -> None:
+    file = write(tmp_path / "x.yaml", text)
+    linted = run("dialects", "lint", file, "--json")
+    assert linted.code == 1 and {p["severity"] for p in linted.json} == {"error"}
+    shown = run("dialects", "show", file)
+    assert shown.code == (3 if linted.json[0]["code"] == "spec-too-deep" else 2)
 
 
 def test_lint_lists_problems_with_their_places(tmp_path: Path) -> None:

@@ -234,6 +234,15 @@ def stale_of_the_failed() -> set[str]:
     return {owners[name] for name in listed if name in owners}
 
 
+def test_a_mistake_in_the_defaults_is_told_once_and_there(folder: Path) -> None:
+    text = MANIFEST.replace('dialect = "hermes-json"', 'dialect = "hermes-jsn"')
+    (folder / "calligram.toml").write_text(text, encoding="utf-8")
+    result = run("build", "--json")
+    (problem,) = result.problems
+    assert (result.code, problem["code"]) == (2, "unknown-dialect")
+    assert (problem["pointer"], problem["line"], problem["column"]) == ("/defaults/dialect", 2, 1)
+
+
 def test_nothing_is_removed_when_something_fails(folder: Path) -> None:
     built()
     text = MANIFEST.replace("grammars.one", "grammars.two").replace("hermes-json", "hermes")

@@ -112,8 +112,35 @@ def test_find() -> None:
     near = run("dialects", "find", "Qwen3-Codr-30B")
     assert near.code == 1
     assert "did you mean Qwen3-Coder (qwen3-coder-xml)?" in near.out
-    nothing = run("dialects", "find", "gpt2", "--json")
-    assert nothing.json == {"dialect": "unknown", "matches": [], "near": []}
+    nothing = run("dialects", "find", "gpt2", "--json").json
+    assert (nothing["dialect"], nothing["matches"], nothing["near"]) == ("unknown", [], [])
+
+
+def test_what_is_sure_is_shown_alone() -> None:
+    name = "Qwen3-Coder-30B"
+    assert "perhaps" not in run("dialects", "find", name).out
+    assert "perhaps hermes-json" in run("dialects", "find", name, "--all").out
+    assert [m["sure"] for m in run("dialects", "find", name, "--json").json["matches"]] == [
+        True,
+        False,
+    ]
+    assert "perhaps hermes-json" in run("dialects", "find", "Qwen3-Omni-30B").out
+
+
+def test_every_dead_end_says_what_to_do_next(tmp_path: Path) -> None:
+    """Nothing found, by whatever command, and why ever: then there is a next step."""
+    for name in ("gpt2", "Qwen3-Codr-30B", "Qwen3-Omni-30B"):
+        found = run("dialects", "find", name)
+        assert (found.code, "`calligram dialects detect FILE`" in found.out) == (1, True)
+    silent, none = tmp_path / "silent.jinja", tmp_path / "none.jinja"
+    silent.write_text("{% for m in messages %}{{ m.role + m.content }}{% endfor %}")
+    known = run("dialects", "detect", place("array", "jinja"))
+    assert known.code == 1 and "`calligram dialects derive --template " in known.out
+    quiet = run("dialects", "detect", str(silent))
+    assert quiet.code == 1 and "`calligram dialects find NAME`" in quiet.out
+    for template in (silent, none):
+        derived = run("dialects", "derive", "--template", str(template), "--json")
+        assert derived.code == 2 and all(p["hint"] for p in derived.problems)
 
 
 def test_auto_prints_its_evidence() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
@@ -25,6 +25,8 @@ _CODES: Final = {
     "spec-value": "manifest-value",
 }
 """The codes of dialect specs, whose checks are the same, as those of manifests."""
+_AT_END: Final = " (at end of document)"
+"""What `tomllib` says in place of a line."""
 
 P = TypeVar("P", bound=Part)
 
@@ -42,12 +44,14 @@ class Loaded:
         pointer: where in the file it begins: "" or "/tool/calligram".
         record: the name of the record, relative to the manifest's folder.
         grammars: the settings by name, the defaults filled in.
+        text: what was read.
     """
 
     file: str
     pointer: str
     record: str
     grammars: Mapping[str, GrammarSettings]
+    text: str = field(repr=False)
 
     @property
     def folder(self) -> str:
@@ -59,6 +63,10 @@ class Loaded:
         tail = "".join("/" + escape_pointer(k) for k in keys)
         return Origin(self.pointer + tail, file=self.file)
 
+    def placed(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
+        """`problems`, those about the manifest with line and column."""
+        return _placed(problems, self.file, self.pointer, self.text)
+
 
 def find(folder: str = "") -> str:
     """The manifest of a folder: calligram.toml, else a pyproject.toml with [tool.calligram].
@@ -69,7 +77,7 @@ def find(folder: str = "") -> str:
     own, project = os.path.join(folder, FILE), os.path.join(folder, PYPROJECT)
     if os.path.exists(own):
         return own
-    if os.path.exists(project) and "calligram" in _table(_parsed(project).get("tool")):
+    if os.path.exists(project) and "calligram" in _table(_parsed(project)[0].get("tool")):
         return project
     message = f"there is no {FILE}, and no {PYPROJECT} with [tool.calligram]"
     raise ManifestError.at(
@@ -85,7 +93,7 @@ def load(file: str) -> Loaded:
         ManifestError: it is not TOML (with line and column), or says something that the format
             does not have; all problems at once.
     """
-    data = _parsed(file)
+    data, text = _parsed(file)
     pointer = ""
     if os.path.basename(file) == PYPROJECT:
         pointer = "/tool/calligram"
@@ -99,7 +107,7 @@ def load(file: str) -> Loaded:
     # Grammars are looked into one by one below.
     outer = {**data}
     if isinstance(given, dict):
-        outer["grammars"] = {k: {} if isinstance(v, dict) else v for k, v in given.items()}
+        outer["grammars"] = {k: {} if isinstance(v, dict) else v for k, v in given.items() if k}
     manifest = _validated(Manifest, outer, Origin(pointer, file=file), problems)
     settings = {
         name: _validated(
@@ -121,18 +129,20 @@ def load(file: str) -> Loaded:
     problems += [
         Problem(
             "manifest-value",
-            f"the name '{name}' of a grammar holds a `/`, which divides names from tools",
+            f"the name '{name}' of a grammar holds a `/`, which divides names from tools"
+            if name
+            else "the name of a grammar is empty",
             Origin(file=file, pointer=pointer).child("grammars", name),
         )
         for name in settings
         if "/" in name or not name
     ]
     if problems or manifest is None:
-        raise ManifestError(problems)
+        raise ManifestError(_placed(problems, file, pointer, text))
     grammars = {
         name: merged(manifest.defaults, own) for name, own in settings.items() if own is not None
     }
-    return Loaded(file, pointer, manifest.record, grammars)
+    return Loaded(file, pointer, manifest.record, grammars, text)
 
 
 def merged(defaults: GrammarSettings, own: GrammarSettings) -> GrammarSettings:
@@ -140,15 +150,51 @@ def merged(defaults: GrammarSettings, own: GrammarSettings) -> GrammarSettings:
     return defaults.model_copy(update={name: getattr(own, name) for name in own.model_fields_set})
 
 
-def _parsed(file: str) -> dict[str, Any]:
+def _placed(problems: Iterable[Problem], file: str, pointer: str, text: str) -> tuple[Problem, ...]:
+    """`problems` of the table at `pointer`, each where it is written: in the grammar's own table,
+    or in the defaults; each once."""
+    from .toml_places import toml_places
+
+    places: dict[str, tuple[int, int]] | None = None
+    found: list[Problem] = []
+    for problem in problems:
+        origin = problem.origin
+        if origin.file == file and origin.line is None and origin.pointer:
+            places = toml_places(text) if places is None else places
+            origin = replace(origin, pointer=_written(origin.pointer, pointer, places))
+            known = origin.pointer
+            while known and known not in places:
+                known = known.rpartition("/")[0]
+            if known:
+                line, column = places[known]
+                problem = replace(problem, origin=replace(origin, line=line, column=column))
+        found.append(problem)
+    return tuple(dict.fromkeys(found))
+
+
+def _written(place: str, pointer: str, places: Mapping[str, object]) -> str:
+    """The pointer to what a grammar has of the defaults, if it has it of them."""
+    inside = place.removeprefix(f"{pointer}/grammars/").split("/") if place != pointer else []
+    if place.startswith(f"{pointer}/grammars/") and len(inside) > 1:
+        own = f"{pointer}/grammars/{inside[0]}/{inside[1]}"
+        default = f"{pointer}/defaults/{inside[1]}"
+        if own not in places and default in places:
+            return "/".join([f"{pointer}/defaults", *inside[1:]])
+    return place
+
+
+def _parsed(file: str) -> tuple[dict[str, Any], str]:
+    """The document, and its text."""
     data = read_file(file)
     try:
-        return tomllib.loads(data.decode("utf-8"))
+        text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         origin = Origin(file=file, line=line)
         message = f"the byte 0x{data[error.start]:02x} is not UTF-8"
         raise ManifestError.at("not-utf-8", message, origin) from None
+    try:
+        return tomllib.loads(text), text
     except tomllib.TOMLDecodeError as error:
         words = str(error)
         place = re.search(r" \(at line (\d+), column (\d+)\)$", words)
@@ -156,6 +202,10 @@ def _parsed(file: str) -> dict[str, Any]:
         if place is not None:
             words = words[: place.start()]
             origin = replace(origin, line=int(place[1]), column=int(place[2]))
+        elif words.endswith(_AT_END):
+            words = words.removesuffix(_AT_END) + " at the end of the file"
+            line = text.count("\n") + 1
+            origin = replace(origin, line=line, column=len(text) - text.rfind("\n"))
         raise ManifestError.at("manifest-toml", f"not TOML: {words}", origin) from None
     except RecursionError:
         message = "not TOML: nested too deeply"
@@ -181,7 +231,7 @@ def _validated(
             replace(
                 p,
                 code=_CODES[p.code],
-                message=p.message.replace("a mapping", "a table"),
+                message=p.message.replace("a mapping", "a table").replace("the spec", "the table"),
                 hint=_hint(p.hint),
             )
             for p in found

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from ..compiler.origin import Problem, did_you_mean
+from ..compiler.origin import Problem, closest_first
 from .manifest import Loaded
 from .settings import GrammarSettings
 from .targets import TARGETS, Name
@@ -80,10 +80,9 @@ class OutputNames:
             if hole == "tool":
                 message, hint = "`{tool}` has a meaning only with `each = true`", None
             else:
-                near = did_you_mean(hole, HOLES)
                 message = f"`{{{hole}}}` is no hole of a name"
-                hint = "holes: " + ", ".join(f"{{{h}}}" for h in HOLES)
-                hint += f"; {near}" if near else ""
+                known = ", ".join(f"{{{h}}}" for h in HOLES)
+                hint = closest_first(hole, HOLES, f"holes: {known}")
             problems.append(Problem("manifest-value", message, origin, hint))
         return _HOLE.sub(lambda m: _safe(values.get(m[1], "")), pattern)
 

@@ -172,11 +172,10 @@ class _Planner:
         return [(None, tuple(name for name in known if name in only))]
 
     def _unknown_tool(self, name: str, known: list[str]) -> None:
-        from ..compiler.origin import did_you_mean
+        from ..compiler.origin import closest_first
 
-        near = did_you_mean(name, known)
         shown = ", ".join(known[:20]) + (" …" if len(known) > 20 else "")
-        hint = f"its tools: {shown}" + (f"; {near}" if near else "")
+        hint = closest_first(name, known, f"its tools: {shown}")
         message = f"{self.settings.tools} has no tool '{name}'"
         self._wrong("unknown-tool", message, "only", hint=hint)
 

@@ -125,7 +125,8 @@ def _build(loaded: Loaded, jobs: int, force: bool, show: Show, lock: int | None)
     finally:
         record.write(path, entries)
     return Summary(
-        tuple(sorted(built)), len(made.units) - len(wanted), removed, failed, all_input,
+        tuple(sorted(built)), len(made.units) - len(wanted), removed, _placed(loaded, failed),
+        all_input,
         tuple(sorted(notes)), _inputs(loaded, made, entries),
     )  # fmt: skip
 
@@ -170,7 +171,15 @@ def check(
     found += [Stale(p, name, "unnamed") for p, (name, _) in unnamed(made, entries).items()]
     found.sort(key=lambda stale: (stale.output, stale.grammar))
     fresh = len(set(made.units) - {stale.grammar for stale in found} - set(failed))
-    return found, Summary((), fresh, (), failed, all_input, (), _inputs(loaded, made, entries))
+    inputs = _inputs(loaded, made, entries)
+    return found, Summary((), fresh, (), _placed(loaded, failed), all_input, (), inputs)
+
+
+def _placed(
+    loaded: Loaded, failed: Mapping[str, tuple[Problem, ...]]
+) -> Mapping[str, tuple[Problem, ...]]:
+    """The problems with their lines in the manifest."""
+    return {name: loaded.placed(problems) for name, problems in failed.items()}
 
 
 def _differing(unit: Unit, outputs: Mapping[str, str]) -> list[Stale]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..compiler.origin import Origin, did_you_mean
+from ..compiler.origin import Origin, closest_first
 from .chat_template_error import ChatTemplateError
 from .process import SECONDS, WORKER
 from .sources import DEFAULT, Source, from_tokenizer, read_source
@@ -68,13 +68,11 @@ class ChatTemplate:
         if name is None:
             name = next((n for n in (_TOOLS, DEFAULT) if n in names), names[0])
         if name not in names:
-            hint = f"there are: {', '.join(names)}"
-            near = did_you_mean(name, names)
             raise ChatTemplateError.at(
                 "template-missing",
                 f"no template is named '{name}'",
                 Origin(file=source.place),
-                f"{hint}; {near}" if near else hint,
+                closest_first(name, names, f"there are: {', '.join(names)}"),
             )
         return cls(source.templates[name], source.special, name, source.place, source.model)
 

@@ -112,8 +112,8 @@ class SpecCheck:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing differs and the lint finds nothing."""
-        return not self.differences and not self.problems
+        """Whether nothing differs and the lint finds no error; warnings are none."""
+        return not self.differences and not any(p.severity == "error" for p in self.problems)
 
     def to_json(self) -> dict[str, Any]:
         """A plain dict."""

@@ -83,12 +83,14 @@ class Detection:
         reason: one sentence.
         best: the dialect with its evidence, None if it is unknown.
         runners_up: the next best; if the dialect is unknown, what comes nearest.
+        hint: what to do next if the dialect is unknown, else "".
     """
 
     dialect: str
     reason: str
     best: Candidate | None
     runners_up: tuple[Candidate, ...]
+    hint: str = ""
 
     @property
     def evidence(self) -> tuple[str, ...]:
@@ -103,6 +105,7 @@ class Detection:
             "evidence": list(self.evidence),
             "best": self.best.to_json() if self.best else None,
             "runners_up": [c.to_json() for c in self.runners_up],
+            "hint": self.hint,
         }
 
 
@@ -138,23 +141,39 @@ def _detect(template: ByIdentity[ChatTemplate], dialects: tuple[str, ...]) -> De
     except ChatTemplateError as error:
         if any(p.code != "template-no-calls" for p in error.problems):
             raise
-        return Detection(UNKNOWN, error.problems[0].message, None, ())
+        return Detection(UNKNOWN, error.problems[0].message, None, (), error.problems[0].hint or "")
     shown = _shown(chat, forms)
     found = [candidate(load_shipped(name).spec, shown, chat) for name in dialects]
     ranked = sorted((c for c in found if c is not None), key=lambda c: c.rank, reverse=True)
     sure = [c for c in ranked if _is_sure(c, shown)]
     if not sure:
         reason = "no shipped dialect writes calls as this template does"
-        return Detection(UNKNOWN, reason, None, tuple(ranked[:RUNNERS_UP]))
+        near = tuple(ranked[:RUNNERS_UP])
+        return Detection(UNKNOWN, reason, None, near, _next(near, chat))
     best, *others = sure
     equal = [c for c in others if c.rank == best.rank]
     if equal:
         names = ", ".join(c.dialect for c in (best, *equal))
         reason = f"several dialects explain it equally well: {names}"
-        return Detection(UNKNOWN, reason, None, tuple(sure[: max(RUNNERS_UP, len(equal) + 1)]))
+        near = tuple(sure[: max(RUNNERS_UP, len(equal) + 1)])
+        hint = f"name one of them; {_check(best, chat)}"
+        return Detection(UNKNOWN, reason, None, near, hint)
     rest = [c for c in ranked if c is not best]
     reason = f"it writes {len(best.explained)} of {len(shown)} probes as the template does"
     return Detection(best.dialect, reason, best, tuple(rest[:RUNNERS_UP]))
+
+
+def _next(near: Sequence[Candidate], template: ChatTemplate) -> str:
+    """What to do where no shipped dialect is that of the template."""
+    file = template.place or "FILE"
+    derive = f"`calligram dialects derive --template {file}` writes a spec of this template"
+    return f"{derive}; {_check(near[0], template)}" if near else derive
+
+
+def _check(found: Candidate, template: ChatTemplate) -> str:
+    file = template.place or "FILE"
+    check = f"`calligram dialects check {found.dialect} --template {file}`"
+    return f"{check} shows where {found.dialect} differs"
 
 
 def _shown(template: ChatTemplate, forms: Forms) -> list[Shown]:
@@ -253,11 +272,11 @@ def dialect_of(template: ChatTemplate | str | Path | Any) -> str:
     if found.best is not None:
         return found.dialect
     near = ", ".join(c.dialect for c in found.runners_up)
-    hint = f"nearest: {near}; " if near else ""
+    hint = f"nearest: {near}; {found.hint}" if near else found.hint
     place = as_template(template).place
     raise SpecError.at(
         "dialect-unknown",
         f"the template's dialect is unknown: {found.reason}",
         Origin(file=place),
-        hint + "name a dialect, or write a spec",
+        hint,
     )

@@ -34,6 +34,10 @@ _NEUTRAL: Final = frozenset(
     " meta nousresearch nvidia ibm google openai mistralai microsoft ai org community unsloth"
     " deepseek v h dpo sft rl".split()
 )
+_NEXT: Final = (
+    "`calligram dialects detect FILE` goes by the model's chat template; "
+    "`calligram dialects list` has all families"
+)
 _OF_A_NAME: Final = 0.72
 """How alike two names must be for "did you mean"."""
 
@@ -71,11 +75,13 @@ class NameSearch:
         dialect: the id, or "unknown" unless one dialect is sure.
         matches: all that may be meant, the likeliest first.
         near: families with names like it, unless one is sure.
+        hint: what to do next unless one is sure, else "".
     """
 
     dialect: str
     matches: tuple[NameMatch, ...]
     near: tuple[NameMatch, ...]
+    hint: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """A plain dict."""
@@ -83,6 +89,7 @@ class NameSearch:
             "dialect": self.dialect,
             "matches": [m.to_json() for m in self.matches],
             "near": [m.to_json() for m in self.near],
+            "hint": self.hint,
         }
 
 
@@ -102,7 +109,8 @@ def find_dialect(name: str) -> NameSearch:
     if sure and sure[0] is ranked[0]:
         return NameSearch(sure[0].dialect, ranked, ())
     known = {m.dialect for m in ranked}
-    return NameSearch("unknown", ranked, tuple(m for m in _near(name) if m.dialect not in known))
+    near = tuple(m for m in _near(name) if m.dialect not in known)
+    return NameSearch("unknown", ranked, near, _NEXT)
 
 
 _Words = tuple[str, ...]

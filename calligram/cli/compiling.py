@@ -27,7 +27,9 @@ def compile_grammar(options: CompileOptions, as_json: bool) -> CompiledGrammar:
     text = read_text(options.tools)
     documents = read_documents(options.document or ())
     if options.dialect == AUTO and options.chat_template is not None and not as_json:
-        for line in detection_lines(detect_dialect(options.chat_template)):
+        found = detect_dialect(options.chat_template)
+        # Where nothing is found, the error says so.
+        for line in detection_lines(found) if found.best is not None else ():
             sys.stderr.write(line + "\n")
     try:
         grammar = compile_tools(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -50,6 +51,8 @@ def derive(
         write_out(found.yaml)
     else:
         write_out("".join(f"{visible(line)}\n" for line in _report(found)))
+    if found.hint and not as_json:
+        sys.stderr.write(f"no spec that can be used: {found.hint}\n")
     if not found.ok:
         raise typer.Exit(ExitCode.REFUSED)
 

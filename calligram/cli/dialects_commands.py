@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ..compiler.errors import SpecError
+from ..compiler.errors import LimitExceeded, SpecError
 from ..compiler.lint import lint as lint_spec
 from ..compiler.origin import Problem
 from ..compiler.spec_loader import find_spec, load_shipped, shipped_ids
@@ -83,7 +83,7 @@ def _problems(name: str) -> list[Problem]:
     """What is wrong with one spec; a file that cannot be read is an input error, not a finding."""
     try:
         loaded = find_spec(name)
-    except SpecError as error:
+    except (SpecError, LimitExceeded) as error:
         if {p.code for p in error.problems} & {"spec-unreadable", "unknown-dialect"}:
             raise
         return list(error.problems)

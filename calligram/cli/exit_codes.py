@@ -25,12 +25,14 @@ class ExitCode(IntEnum):
 MEANING = {
     ExitCode.OK: "Done; the text was accepted, nothing was found.",
     ExitCode.REFUSED: "`check` refused the text, `parse` met problems or a cut-off text, "
-    "`dialects lint` found errors, `dialects check` found differences, `dialects detect` or `find` "
+    "`dialects lint` found errors (a broken or oversize spec among them), `dialects check` found "
+    "differences (warnings alone are none, here and there), `dialects detect` or `find` "
     "found no dialect that is sure, `dialects derive` made no spec that can be used and reads the "
     "template's turns, `dead-ends` found some or could not tell, `build --check` "
     "found outputs that are stale.",
     ExitCode.INPUT: "Wrong usage, or input that cannot be read: no such file, not UTF-8, not JSON, "
-    "a broken spec, broken tool definitions, a vocabulary's file that is none, a broken manifest, "
+    "a broken spec (where it is not `dialects lint` that finds it), broken tool definitions, a "
+    "vocabulary's file that is none, a broken manifest, "
     "a chat template that does not render.",
     ExitCode.CANNOT_COMPILE: "The input was read, but no exact grammar can be made of it: an "
     "unsupported or unsatisfiable schema, a feature the target lacks, a limit.",

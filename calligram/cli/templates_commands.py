@@ -45,7 +45,10 @@ def check(
         typer.Option("--corpus", metavar="FILE", help="Write the turns as a corpus file."),
     ] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Literals that no turn shows count as differences.")
+        bool,
+        typer.Option(
+            "--strict", help="Warnings, and literals that no turn shows, count as differences."
+        ),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -63,7 +66,7 @@ def check(
         write_out(json.dumps(found.to_json(), ensure_ascii=False, indent=2) + "\n")
     else:
         write_out("".join(f"{line}\n" for line in _report(found)))
-    if not found.ok or (strict and found.unseen):
+    if not found.ok or (strict and (found.problems or found.unseen)):
         raise typer.Exit(ExitCode.REFUSED)
 
 
@@ -146,6 +149,8 @@ def detection_lines(found: Detection) -> list[str]:
         lines.append(f"  not explained: {', '.join(found.best.failed)}")
     for other in found.runners_up:
         lines.append(f"  next: {other.dialect}, {_short_of(other)}")
+    if found.hint:
+        lines.append(f"  {found.hint}")
     return [visible(line) for line in lines]
 
 
@@ -157,27 +162,38 @@ def _short_of(other: Candidate) -> str:
 
 def find(
     model: Annotated[str, typer.Argument(metavar="NAME", help="A model's name, as on a hub.")],
+    everything: Annotated[
+        bool, typer.Option("--all", help="Doubtful dialects too where one is sure.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Find the dialect of a model by its name, among the families that the specs list."""
+    """Find the dialect of a model by its name, among the families that the specs list.
+
+    With --json all that may be meant is in the output, doubtful or not.
+    """
     found = find_dialect(model)
     if as_json:
         write_out(json.dumps(found.to_json(), ensure_ascii=False, indent=2) + "\n")
     else:
-        write_out("".join(f"{visible(line)}\n" for line in _search_lines(found)))
+        write_out("".join(f"{visible(line)}\n" for line in _search_lines(found, everything)))
     if found.dialect == "unknown":
         raise typer.Exit(ExitCode.REFUSED)
 
 
-def _search_lines(found: NameSearch) -> list[str]:
+def _search_lines(found: NameSearch, everything: bool) -> list[str]:
     lines = [found.dialect]
     if found.dialect == "unknown" and not found.matches and not found.near:
-        lines.append("  no family has a name like it; `dialects detect` asks its chat template")
-    for match in found.matches:
+        lines.append("  no family has a name like it")
+    # What is doubtful is no help beside what is sure.
+    narrow = found.dialect != "unknown" and not everything
+    shown = [m for m in found.matches if m.dialect == found.dialect or not narrow]
+    for match in shown:
         word = "" if match.sure else "perhaps "
         lines.append(f"  {word}{match.dialect}  (family {match.family}): {match.reason}")
     if found.near:
         lines.append(
             f"  did you mean {', '.join(f'{m.family} ({m.dialect})' for m in found.near)}?"
         )
+    if found.hint:
+        lines.append(f"  {found.hint}")
     return lines

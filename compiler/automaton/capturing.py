@@ -5,7 +5,8 @@ for each reading after it, which reading before it continues and which capture e
 first; the caller keeps one history per reading. Where two readings meet in one continuation the
 preferred one stays: from there on they cannot be told apart.
 
-State 0 is dead, state 1 the start.
+State 0 is dead, state 1 the start. Threads may share it: what is known is read without a lock, what
+is not is worked out under the core's.
 """
 
 from __future__ import annotations
@@ -74,7 +75,8 @@ class CapturingAutomaton:
 
     def enter(self, expr: Expr) -> int:
         """The configuration that reads `expr` from here."""
-        return self._intern((self.core.continuation(expr),))
+        with self.core.lock:
+            return self._intern((self.core.continuation(expr),))
 
     def size(self) -> int:
         """How many configurations have been reached."""
@@ -89,9 +91,10 @@ class CapturingAutomaton:
         row = self._next[config]
         found = row.get(byte)
         if found is None:
-            found = row[byte] = self._step(config, byte)
-            if found.moves is None and found.target != DEAD:
-                self.quiet[config][byte] = found.target
+            with self.core.lock:
+                found = row[byte] = self._step(config, byte)
+                if found.moves is None and found.target != DEAD:
+                    self.quiet[config][byte] = found.target
         return found
 
     def loop(self, config: int) -> re.Pattern[bytes] | None:
@@ -162,7 +165,8 @@ class CapturingAutomaton:
     def only(self, config: int, kept: tuple[int, ...]) -> int:
         """The configuration with some of its readings, by their indices."""
         threads = self._configs[config]
-        return self._intern(tuple(threads[index] for index in kept))
+        with self.core.lock:
+            return self._intern(tuple(threads[index] for index in kept))
 
     def final(self, config: int) -> tuple[int, tuple[Event, ...]] | None:
         """The preferred reading that may end here and its last events; None if none may."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from threading import RLock
 from typing import Final, NamedTuple
 
 from ..grammar import (
@@ -86,6 +87,10 @@ class Core(Cells):
         captures: whether arcs carry capture events; without, a capture is just its item.
         max_cells: the most continuations to intern before :class:`LimitExceeded` is raised.
         remember: without, items and keys that must differ need not.
+
+    Attributes:
+        lock: held while something is worked out. Threads may share a core: what is known is read
+            without it.
     """
 
     def __init__(
@@ -99,6 +104,7 @@ class Core(Cells):
         remember: bool = True,
     ) -> None:
         super().__init__(rules, captures=captures, max_cells=max_cells)
+        self.lock = RLock()
         self.specials = specials or {}
         self._markers = {m.text: m for m in markers if m.text in self.specials}
         self._marker = re.compile("(" + "|".join(map(re.escape, self._markers)) + ")")
@@ -113,7 +119,8 @@ class Core(Cells):
         """The arcs out of a continuation, in order of preference, and whether it may end."""
         found = self._expansions.get(cell)
         if found is None:
-            found = self._expansions[cell] = self._expand(cell)
+            with self.lock:
+                found = self._expansions[cell] = self._expand(cell)
         return found
 
     def step(self, cells: tuple[int, ...], symbol: int) -> tuple[int, ...]:

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from threading import Lock
+from typing import Final
 from weakref import WeakKeyDictionary
 
 from ..grammar import Known, Machine
 from ..graphs import components
 
 _CACHE: WeakKeyDictionary[Machine, Liveness] = WeakKeyDictionary()
+_EXTENDING: Final = Lock()
+"""A machine belongs to many automata, whose own locks say nothing of it."""
 
 
 class Liveness:
@@ -65,8 +69,10 @@ class Liveness:
 
     def _reach(self, k: int) -> int:
         """R_k."""
-        while k >= len(self._sets) and self._period_start is None:
-            self._extend()
+        if k >= len(self._sets) and self._period_start is None:
+            with _EXTENDING:
+                while k >= len(self._sets) and self._period_start is None:
+                    self._extend()
         if k < len(self._sets):
             return self._sets[k]
         assert self._period_start is not None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from heapq import heapify, heappop, heappush
+from threading import Lock
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -26,6 +27,8 @@ Layer = list[int]
 Edges = list[list[tuple[int, int]]]
 
 _CACHE: WeakKeyDictionary[Machine, MachineDistances] = WeakKeyDictionary()
+_FOLLOWING: Final = Lock()
+"""A machine belongs to many automata, whose own locks say nothing of it."""
 
 
 class _Layers:
@@ -53,6 +56,18 @@ class _Layers:
 
     def at(self, number: int, state: int) -> int:
         made = self._made
+        if number >= len(made):
+            with _FOLLOWING:
+                self._extend(number)
+        if number < len(made):
+            return made[number][state]
+        turns, rest = divmod(number - self._start, self._period)
+        found = made[self._start + rest][state]
+        return found if found >= FAR else found + turns * self._gain
+
+    def _extend(self, number: int) -> None:
+        """Make the layers up to a number, or until they repeat; under the lock."""
+        made = self._made
         while number >= len(made) and not self._period:
             if len(made) > MAX_LAYERS:
                 raise LimitExceeded.at(
@@ -60,11 +75,6 @@ class _Layers:
                 )
             made.append(self._follow(made[-1]))
             self._note(len(made) - 1)
-        if number < len(made):
-            return made[number][state]
-        turns, rest = divmod(number - self._start, self._period)
-        found = made[self._start + rest][state]
-        return found if found >= FAR else found + turns * self._gain
 
 
 class MachineDistances:

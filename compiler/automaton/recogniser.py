@@ -1,7 +1,8 @@
 """A deterministic recogniser: configurations are interned sets of continuations.
 
 State 0 is dead, state 1 the start. Byte transitions are computed when first asked for and kept, so
-a text walked once costs a dictionary look-up per byte the next time.
+a text walked once costs a dictionary look-up per byte the next time. Threads may share it: what is
+known is read without a lock, what is not is worked out under the core's.
 """
 
 from __future__ import annotations
@@ -58,16 +59,19 @@ class Recogniser:
                     "automaton-too-ambiguous",
                     f"more than {self.max_threads} readings of the text at once",
                 )
+            # Before it is known by its number: reaching a limit leaves nothing behind.
+            final = any(self.core.expand(t).final is not None for t in threads)
             found = self._index[threads] = len(self._configs)
             self._configs.append(threads)
             self._next.append({})
             self._arcs.append(None)
-            self._final.append(any(self.core.expand(t).final is not None for t in threads))
+            self._final.append(final)
         return found
 
     def configuration(self, threads: tuple[int, ...]) -> int:
         """The configuration of these continuations (sorted, distinct)."""
-        return self._intern(threads)
+        with self.core.lock:
+            return self._intern(threads)
 
     def threads(self, config: int) -> tuple[int, ...]:
         """The continuations of a configuration."""
@@ -97,9 +101,11 @@ class Recogniser:
         row = self._next[config]
         nxt = row.get(byte)
         if nxt is None:
-            read = self.core.read
-            targets = {read(t, byte) for low, high, t in self.arcs(config) if low <= byte <= high}
-            nxt = row[byte] = self._intern(tuple(sorted(targets)))
+            with self.core.lock:
+                read = self.core.read
+                arcs = self.arcs(config)
+                targets = {read(t, byte) for low, high, t in arcs if low <= byte <= high}
+                nxt = row[byte] = self._intern(tuple(sorted(targets)))
         return nxt
 
     def walk(self, data: bytes, config: int | None = None) -> tuple[int, int]:
@@ -110,10 +116,11 @@ class Recogniser:
         while position < end:
             nxt = rows[here].get(data[position])
             if nxt is None:
-                leap = self._leaps.leap(self._configs[here], data, position)
-                if leap is not None:
-                    here, position = self._intern(leap[0]), leap[1]
-                    continue
+                with self.core.lock:
+                    leap = self._leaps.leap(self._configs[here], data, position)
+                    if leap is not None:
+                        here, position = self._intern(leap[0]), leap[1]
+                        continue
                 nxt = self.step(here, data[position])
             if nxt == DEAD:
                 return here, position

@@ -13,6 +13,11 @@ _END = "the end of the text"
 
 def expected_words(core: Core, threads: tuple[int, ...]) -> tuple[str, ...]:
     """What may stand at the threads' place: quoted texts and kinds of characters, no repeats."""
+    with core.lock:
+        return _expected_words(core, threads)
+
+
+def _expected_words(core: Core, threads: tuple[int, ...]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     ends = False
     for thread in threads:
@@ -38,7 +43,7 @@ def _describe(core: Core, cell: int) -> tuple[list[str], list[int]]:
     """Words for the head if it reads a byte, and the cells it turns into without one."""
     inside = core.remembering.inside(cell)
     if inside is not None:
-        words = [w for w in expected_words(core, (inside,)) if w != _END]
+        words = [w for w in _expected_words(core, (inside,)) if w != _END]
         return words, _epsilon(core, cell) or []
     epsilon = _epsilon(core, cell)
     if epsilon is not None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import SchemaError, ToolError
+from ..json_text import file_hint
 from ..origin import Origin, Problem
 from .resources import Draft, Index, Resource, root_resource
 from .shape import check_shape, same
@@ -136,5 +137,5 @@ def _wrong(uri: object, schema: Any) -> Problem | None:
     if not isinstance(schema, (dict, bool)):
         kind = type(schema).__name__
         message = f"a document is a schema, an object or a boolean, not {kind}"
-        return Problem("invalid-document", message, origin)
+        return Problem("invalid-document", message, origin, file_hint(schema, parsed=True))
     return None

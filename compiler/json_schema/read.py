@@ -7,6 +7,7 @@ from typing import Any
 from ..errors import SchemaError
 from ..findings import Findings
 from ..ir import NeverValue, SchemaValue
+from ..json_text import file_hint
 from ..origin import Origin
 from .build import only_objects, schema_value
 from .forms import Goal, Objects, Values
@@ -31,9 +32,9 @@ def read_schema(
     """
     if not isinstance(schema, (dict, bool)):
         kind = type(schema).__name__
-        raise SchemaError.at(
-            "invalid-schema", f"a schema is an object or a boolean, not {kind}", origin
-        )
+        message = f"a schema is an object or a boolean, not {kind}"
+        hint = file_hint(schema, parsed=True)
+        raise SchemaError.at("invalid-schema", message, origin, hint)
     plain = read_plain(schema, origin, options)
     if plain is not None:
         value, note = plain

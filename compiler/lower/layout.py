@@ -38,6 +38,8 @@ class Layout:
         indent: how it is rendered.
         one_spelling: each value has one text; see :mod:`.one_spelling`.
         named_keys: keys that untyped objects have in this order, before their others.
+        also: of JSON, further spellings of null, true and false that are values by themselves,
+            which are read.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Layout:
     indent: int | None = None
     one_spelling: bool = False
     named_keys: tuple[str, ...] = ()
+    also: LiteralsSpec = LiteralsSpec()
 
     @property
     def flexible(self) -> bool:
@@ -107,7 +110,9 @@ def value_layout(
             tagged = args.notation == "tagged"
             # What a JSON string has to escape cannot occur in one.
             stops = (s for s in (closer, *avoid) if s and not set(s) & _ESCAPED) if tagged else ()
-            return replace(json_layout(json, gaps), avoid=avoid, stops=tuple(stops))
+            found = replace(json_layout(json, gaps), avoid=avoid, stops=tuple(stops))
+            # An argument by itself is read in all spellings; nothing but JSON is written.
+            return replace(found, also=args.literals) if args.notation == "kwargs" else found
         case "python":
             strings = styles(args.string) if args.string else _PYTHON_STRINGS
             if args.notation == "tagged":

@@ -29,11 +29,13 @@ from ..grammar import (
 )
 from ..owners import back_to
 from ..regular.language import Language
+from ..spec import LiteralsSpec
 from .layout import BARE_KEY_STOPS, Layout
 from .raw import raw_text
 from .spelling import ALL, DIGIT, StringStyle, spell
 
 ANY_CHAR: Final = Chars(ALL)
+_JSON_WORDS: Final = ("true", "false", "null")
 _WHITESPACE: Final = Chars(((0x09, 0x0A), (0x0D, 0x0D), (0x20, 0x20)))
 
 
@@ -70,20 +72,14 @@ class ReadValues:
 
     def _any_value(self, layout: Layout, depth: int) -> Expr:
         if layout.is_json:
-            return Capture(Slot("value", "json"), self._json_value())
+            json = Capture(Slot("value", "json"), self._json_value())
+            return choice(json, *_literals(layout.also, _JSON_WORDS))
         options: list[Expr] = []
         for style in layout.strings:
             text = Capture(Slot("value", decoding(style)), self.string_body(style))
             options.append(sequence(Literal(style.open), text, Literal(style.close)))
         options.append(Capture(Slot("value", "json"), self._number()))
-        literals = layout.literals
-        for texts, meaning in (
-            (literals.true, True),
-            (literals.false, False),
-            (literals.null, None),
-        ):
-            slot = Slot("value", "literal", meaning)
-            options += [Capture(slot, Literal(t)) for t in dict.fromkeys(texts)]
+        options += _literals(layout.literals)
         if self.exact and depth > 0:
             return Choice(tuple(options))
         value = self.value(layout, depth + 1)
@@ -183,6 +179,15 @@ def decoding(style: StringStyle, plain: Decode = "raw") -> Decode:
             return "json-inside"
         case escape:
             return escape
+
+
+def _literals(literals: LiteralsSpec, known: tuple[str, ...] = ()) -> list[Expr]:
+    """The spellings of true, false and null but those that are known."""
+    options: list[Expr] = []
+    for texts, meaning in ((literals.true, True), (literals.false, False), (literals.null, None)):
+        slot = Slot("value", "literal", meaning)
+        options += [Capture(slot, Literal(t)) for t in dict.fromkeys(texts) if t not in known]
+    return options
 
 
 def _loose_string(quote: str) -> Expr:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from calligram.compiler.errors import LimitExceeded, ToolError
+import calligram
+from calligram.compiler.errors import CalligramError, LimitExceeded, SchemaError, ToolError
 from calligram.compiler.tools import ToolDefinition, choose, read_tools
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"city": {"type": "string"}}}
@@ -213,3 +216,31 @@ def test_other_choices_are_refused(choice: Any) -> None:
 def test_a_tool_itself_can_be_the_choice() -> None:
     assert isinstance(TOOLS[1], ToolDefinition)
     assert choose(TOOLS, TOOLS[1]).tools == (TOOLS[1],)
+
+
+@pytest.mark.parametrize(
+    "name", ["tools.json", "./tools", "a/b.JSON", "C:\\t\\x.jsonc", Path("tools.json")], ids=repr
+)
+def test_a_files_name_in_place_of_what_is_in_it_is_told(name: Any) -> None:
+    calls: list[Callable[[], object]] = [
+        lambda: calligram.compile_tools(name, "hermes-json"),
+        lambda: calligram.compile_schema(name),
+        lambda: calligram.compile_schema(True, documents={"https://x.org/a": name}),
+    ]
+    for call in calls:
+        with pytest.raises(CalligramError) as caught:
+            call()
+        (problem,) = caught.value.problems
+        assert problem.hint is not None and f"Path({str(name)!r}).read_text()" in problem.hint
+
+
+@pytest.mark.parametrize("text", ["tools", "[{'name': 'x'}]", '{"name": "a/b.json"', "", "a\n/b"])
+def test_other_text_that_is_no_json_gets_no_such_hint(text: str) -> None:
+    with pytest.raises(ToolError) as caught:
+        read_tools(text)
+    assert caught.value.problems[0].hint is None
+
+
+def test_a_schema_as_json_text_is_told() -> None:
+    with pytest.raises(SchemaError, match=r"pass json\.loads\(text\)"):
+        calligram.compile_schema('{"type": "object"}')

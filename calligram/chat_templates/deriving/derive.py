@@ -29,6 +29,15 @@ from .writing import as_yaml
 
 _DROPPABLE: Final = ("history", "accept", "triggers", "content", "reasoning", "lead_in")
 
+UNUSABLE: Final = (
+    "write the spec to a file with -o and mend what was not found by hand; `calligram dialects "
+    "lint FILE` says what is wrong with it, the reference of the spec format what keys there are"
+)
+UNREAD: Final = (
+    "write the spec to a file with -o; `calligram dialects check FILE --template TEMPLATE` shows "
+    "where its turns differ from the template's"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Derived:
@@ -57,10 +66,20 @@ class Derived:
         """Whether the spec can be used and reads any turn of the template."""
         return self.loaded is not None and any(v.status == "read" for v in self.verified)
 
+    @property
+    def hint(self) -> str:
+        """What to do next if the spec cannot be used or reads no turn, else ""."""
+        if self.ok:
+            return ""
+        if self.loaded is None:
+            return UNUSABLE
+        return UNREAD
+
     def to_json(self) -> dict[str, Any]:
         """A plain dict."""
         return {
             "ok": self.ok,
+            "hint": self.hint,
             "spec": self.data,
             "found": [f.to_json() for f in self.found],
             "unknown": [u.to_json() for u in self.unknown],

@@ -86,8 +86,8 @@ def _finished(
         if hidden:
             why = f"an argument of these types is not shown: {', '.join(hidden)}"
             notes.miss("/args/type_attr", why)
-    history = _values(probe, said, args, notes)
     written = containers(probe, said)
+    history = _values(probe, said, args, notes, written)
     found = Arguments(
         around.opener + around.param(KEYS[0], VALUES[0]) + around.closer, args, {}, history
     )
@@ -98,7 +98,11 @@ def _finished(
 
 
 def _values(
-    probe: Probe, said: Wording, args: dict[str, Any], notes: Notes
+    probe: Probe,
+    said: Wording,
+    args: dict[str, Any],
+    notes: Notes,
+    written: Containers | None = None,
 ) -> list[dict[str, Any]]:
     """Adds what is said of values; gives the shapes that history has by mistake."""
     notation = args["notation"]
@@ -108,7 +112,8 @@ def _values(
     string, mistaken = string_form(probe, said, notes)
     if string != {"escape": "none"}:
         args["string"] = string
-    spelled, omitted = literals(probe, said, notes, python=notation == "kwargs")
+    python = notation == "kwargs" and not _is_json(args, written)
+    spelled, omitted = literals(probe, said, notes, python=python)
     if spelled:
         args["literals"] = spelled
     if omitted and notation == "tree":
@@ -119,14 +124,28 @@ def _values(
     return [{"args": {"string": mistaken}}] if mistaken is not None else []
 
 
+def _is_json(args: dict[str, Any], written: Containers | None) -> bool:
+    """Is every value JSON, strings too?"""
+    if written is None or {written.objects, written.arrays} != {"json"}:
+        return False
+    form = args.get("string", {})
+    return (form.get("open"), form.get("escape")) == ('"', "json")
+
+
 def _nested(written: Containers, found: Arguments, notes: Notes) -> None:
     """Objects and arrays in a notation that does not repeat itself."""
     args = found.args
     styles = {written.objects, written.arrays}
     found.layout = written.layout or {}
     if args["notation"] == "kwargs":
-        args["containers"] = "json" if styles == {"json"} else "python"
-        if len(styles) > 1:
+        args["containers"] = "json" if _is_json(args, written) else "python"
+        if styles == {"json"} and args["containers"] == "python":
+            notes.quirk(
+                "/args/containers",
+                "objects and arrays are written as JSON, though strings are not; as Python writes "
+                "them is enforced, both are read",
+            )
+        elif len(styles) > 1:
             notes.quirk("/args/containers", "objects and arrays are written in different ways")
         else:
             notes.say("/args/containers", f"objects and arrays are written as {args['containers']}")

@@ -33,10 +33,11 @@ def literals(
     """The spec's `args.literals`, and whether null is left out.
 
     Args:
-        python: the notation is Python's, so Python's spellings are no mistake.
+        python: the notation is Python's, so Python's spellings are no mistake, and read in any
+            case.
     """
     spelled: dict[str, list[str]] = {}
-    omitted = False
+    omitted = mistaken = False
     for name, value in LITERALS.items():
         text = probe.text({KEY: value})
         worded = wording.read(text)
@@ -48,6 +49,7 @@ def literals(
         elif worded.text == ours:
             spelled[name] = [ours, theirs] if python else [ours]
         elif worded.text == theirs:
+            mistaken = mistaken or not python
             spelled[name] = [theirs, ours] if python else [ours, theirs]
         elif worded.text:
             spelled[name] = [worded.text, ours]
@@ -57,7 +59,7 @@ def literals(
     firsts = {words[0] for words in spelled.values()}
     if python and firsts & {"None", "True", "False"}:
         notes.say("/args/literals", "null, true and false are written as in Python")
-    elif any(len(words) > 1 for words in spelled.values()):
+    elif mistaken:
         notes.quirk(
             "/args/literals",
             "null, true or false are printed as Python does, taken for a mistake of history: JSON "

@@ -135,3 +135,31 @@ def test_every_option_of_a_compile_is_a_key() -> None:
     budget = {f.name for f in dataclasses.fields(mask.SaveBudget)}
     assert set(BudgetSettings.model_fields) == budget
     assert set(targets.TARGETS) == set(targets.Name.__args__)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('[grammars.a]\ntargets = ["gbnff"]\n', [("/grammars/a/targets/0", 2, 12)]),
+        ("[grammars.a]\ntools = 3\nfoo = 1\n",
+         [("/grammars/a/foo", 3, 1), ("/grammars/a/tools", 2, 1)]),
+        ("[defaults]\n[grammars]\n  a.bounds.strin = 1\n", [("/grammars/a/bounds/strin", 3, 12)]),
+        ('[grammars.""]\n', [("/grammars/", 1, 11)]),
+        ("a = [1,\n", [("", 2, 1)]), ("a = {", [("", 1, 6)]), ("a = b", [("", 1, 5)]),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told_once_with_its_line(
+    tmp_path: Path, text: str, found: list[tuple[str, int, int]]
+) -> None:
+    with pytest.raises(ManifestError) as caught:
+        load(manifest(tmp_path, text))
+    places = [(p.origin.pointer, p.origin.line, p.origin.column) for p in caught.value.problems]
+    assert sorted(places) == sorted(found)
+
+
+def test_a_list_is_not_empty_because_of_what_is_in_it(tmp_path: Path) -> None:
+    with pytest.raises(ManifestError) as caught:
+        load(manifest(tmp_path, "[grammars.a]\nonly = []\ntool = [3]\n"))
+    said = {p.origin.pointer: p.message for p in caught.value.problems}
+    assert said["/grammars/a/only"] == "`only` must not be empty"
+    assert set(said) == {"/grammars/a/only", "/grammars/a/tool/0"}

@@ -108,7 +108,7 @@ def test_what_cannot_be_planned_is_refused(
 
 def test_hints_name_what_is_near(folder: Path) -> None:
     problems = planned(folder, 'only = ["tow"]').failed["g"]
-    assert problems[0].hint == "its tools: one, two, three; did you mean `two`?"
+    assert problems[0].hint == "did you mean `two`? its tools: one, two, three"
     problems = planned(folder, 'output = "{nme}"').failed["g"]
     assert "did you mean `name`?" in (problems[0].hint or "")
 

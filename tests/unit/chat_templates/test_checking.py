@@ -88,7 +88,8 @@ def with_text(data: Any, path: tuple[Any, ...], text: str) -> Any:
 
 def reported(data: dict[str, Any], template: ChatTemplate) -> bool:
     try:
-        return not check_spec(load(data), template).ok
+        found = check_spec(load(data), template)
+        return not found.ok or bool(found.problems)
     except SpecError:  # The spec makes no sense any more, and where is said.
         return True
 

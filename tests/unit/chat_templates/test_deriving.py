@@ -165,9 +165,6 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
                 "separator": ", ",
                 "param": "{key}={value}",
                 "string": {"open": '"', "close": '"', "escape": "json"},
-                "literals": {
-                    "null": ["null", "None"], "true": ["true", "True"], "false": ["false", "False"],
-                },
                 "containers": "json",
             },
             "triggers": [{"text": "{name}(", "per_tool": True, "at": "message_start"}],
@@ -186,6 +183,34 @@ def test_parts(name: str) -> None:
     assert unread(found) == ([] if marked else ["content before the call"])
     assert sum(v.status == "read" for v in found.verified) >= 15
     assert found.data["turn_end"] == {"tokens": ["<|end|>"]}
+
+
+KEYWORDS = "{{ '[' + f.name + '(' }}" + members("{{ k + '=' }}WRITTEN", ", ") + "{{ ')]' }}"
+
+
+@pytest.mark.parametrize(
+    ("written", "literals", "containers", "quirks"),
+    [
+        ("{{ v | tojson }}", None, "json", set[str]()),
+        # Python's words beside JSON: a mistake, and read.
+        ("{{ v if v is boolean or v is none else v | tojson }}",
+         {"null": ["null", "None"], "true": ["true", "True"], "false": ["false", "False"]},
+         "json", {"/args/literals"}),
+        # JSON beside Python's strings: in JSON no such string can be read.
+        ("{{ \"'\" + v + \"'\" if v is string else v | tojson }}",
+         {"null": ["null", "None"], "true": ["true", "True"], "false": ["false", "False"]},
+         "python", {"/args/string/escape", "/args/containers"}),
+    ],
+)  # fmt: skip
+def test_keywords_whose_containers_are_json(
+    written: str, literals: Any, containers: str, quirks: set[str]
+) -> None:
+    found = derived(template(each(KEYWORDS.replace("WRITTEN", written), "\\n")))
+    args = found.data["args"]
+    assert (args.get("literals"), args["containers"]) == (literals, containers)
+    assert {f.field for f in found.found if f.quirk} == quirks
+    misread = {v.name for v in found.verified if v.status == "misread"}
+    assert misread - {"apostrophe"} == {"content before the call"}
 
 
 TREE = """{%- macro written(v) -%}

@@ -7,8 +7,10 @@ import time
 import pytest
 
 from calligram.chat_templates import ChatTemplate, ChatTemplateError
+from calligram.chat_templates.chat_template_error import NEXT
 from calligram.chat_templates.deriving import derive_spec
 from calligram.chat_templates.deriving.probe import Probe
+from calligram.compiler.codes import TEMPLATES
 from tests.template_pieces import each, json_call, members, template
 
 
@@ -47,7 +49,12 @@ def test_templates_that_cannot_be_derived(name: str) -> None:
         derive_spec(ChatTemplate(text, place="bad.jinja", seconds=1.0))
     assert [p.code for p in caught.value.problems] == [code]
     assert caught.value.problems[0].origin.file == "bad.jinja"
+    assert caught.value.problems[0].hint
     assert time.monotonic() - began < 60
+
+
+def test_every_code_has_a_next_step() -> None:
+    assert NEXT.keys() == TEMPLATES.keys()
 
 
 def test_slow_templates_end() -> None:

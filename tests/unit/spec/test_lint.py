@@ -53,6 +53,10 @@ def test_clean(text: str) -> None:
         (CODER + 'args: {string: {close: "end"}}\n', ["closer-common"]),
         (HERMES + 'accept: [{constrain: true, call: "<c>{name} {args}</c>"}]\n',
          ["shape-without-trigger"]),
+        (HERMES + 'args: {literals: {"null": ["null", None]}}\n', ["args-unused-key"]),
+        (PYTHONIC + "args: {containers: json}\n", ["args-unused-key", *["literals-not-json"] * 3]),
+        (PYTHONIC + "args: {containers: json, string: {escape: json, alternatives: []}}\n",
+         ["literals-not-json"] * 3),
     ],
 )  # fmt: skip
 def test_warnings_do_not_stop_loading(text: str, codes: list[str]) -> None:

@@ -180,8 +180,9 @@ def test_dialect_by_id_path_and_itself(tmp_path: Path) -> None:
     ("name", "code", "said"),
     [
         ("hermes-jsn", "unknown-dialect", "did you mean `hermes-json`?"),
-        ("", "unknown-dialect", "shipped dialects: "),
-        ("auto", "dialect-auto", "hermes-json"),
+        ("hermes-jsn", "unknown-dialect", "\n  did you mean"),
+        ("", "unknown-dialect", "`calligram dialects list`"),
+        ("auto", "dialect-auto", "`calligram dialects list`"),
         ("./none.yaml", "spec-unreadable", "no such file"),
         ("none.yml", "spec-unreadable", "no such file"),
         ("../", "spec-unreadable", "not a file"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 import calligram
+from calligram.compiler.spec_loader import load_spec_text
 from calligram.targets import parser
 
 TAGGED = {
@@ -173,3 +175,26 @@ def test_bare_dictionaries(text: str, value: Any, accepted: bool) -> None:
     found, codes, said = read("gemma4", {}, whole)
     assert (found, type(found), said) == (value, type(value), accepted)
     assert (codes == []) == accepted
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "accepted"),
+    [
+        ("null", None, True), ("true", True, True), ('"None"', "None", True),
+        # Further spellings are read where they are whole arguments.
+        ("None", None, False), ("yes", True, False), ("off", False, False),
+        ('{"a": [null]}', {"a": [None]}, True),
+    ],
+)  # fmt: skip
+def test_literals_beside_json(text: str, value: Any, accepted: bool) -> None:
+    spec = load_spec_text(
+        "id: x\nextends: gemma3-pythonic\nargs:\n  containers: json\n  literals:\n"
+        '    "null": [null, None]\n    "true": [true, yes]\n    "false": [false, off]\n'
+    ).spec
+    grammar = calligram.compile_tools(
+        [{"name": "f", "parameters": {"type": "object", "properties": {"a": {}}}}], spec
+    )
+    result = parser.compile(grammar).parse(f"[f(a={text})]")
+    assert [c["arguments"] for c in result.calls] == [{"a": value}]
+    assert (grammar.check(f"[f(a={text})]").accepted, not result.problems) == (accepted, accepted)
+    assert grammar.render(result.calls) == f"[f(a={json.dumps(value)})]"
