@@ -141,10 +141,7 @@ def _header(
         "bounds": None
         if bounds is None
         else {name: getattr(bounds, name) for name in type(bounds).__slots__},
-        "cuts": [
-            {"rule": c.rule, "tool": c.origin.tool, "pointer": c.origin.pointer, "depth": c.depth}
-            for c in found
-        ],
+        "cuts": [cut.to_json() for cut in found],
         "keywords": dict(sorted(statuses.items())),
         "dropped_tools": list(grammar.dropped),
     }
