@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 import typer
+
 from ..bench import fsm
 from ..bench.vocabularies import load, store
 from ..targets.regex_fsm import MAX_DEPTH
@@ -189,8 +190,8 @@ def _counted(tools: int) -> str:
 def lines(summary: dict[str, Any]) -> list[str]:
     """The sums in words."""
     out = [
-        f"{summary['made']} of {_counted(summary['tools'])} made into tables in {summary['seconds']:.2f} s, "
-        f"{mebibytes(summary['bytes'])}"
+        f"{summary['made']} of {_counted(summary['tools'])} made into tables in "
+        f"{summary['seconds']:.2f} s, {mebibytes(summary['bytes'])}"
     ]
     if summary["made"]:
         steps = summary["steps"]

@@ -65,7 +65,8 @@ def compile_command(
     vocab_size: Annotated[
         int | None,
         typer.Option(
-            min=1, help="mask, fsm: the number of the model's logits, if larger than the vocabulary."
+            min=1,
+            help="mask, fsm: the number of the model's logits, if larger than the vocabulary.",
         ),
     ] = None,
     budget: Annotated[

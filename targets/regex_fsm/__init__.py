@@ -29,7 +29,7 @@ from .regular import MAX_DEPTH, regular
 from .states import DEAD, ENDED, START
 from .table import TokenTable
 from .tensors import CountedTensors, TensorTable
-from .text import MAX_TEXT, regex_text
+from .text import HINT, HINT_OF_BOUNDS, MAX_TEXT, regex_text
 
 __all__ = [
     "DEAD",
@@ -120,7 +120,9 @@ def regex(
     Raises:
         TargetError: code ``unsupported-feature``: not regular, or longer than that.
     """
-    return regex_text(regular(grammar.enforced, max_depth)[0], max_length)
+    cut, _ = regular(grammar.enforced, max_depth)
+    hint = HINT if grammar.bounds is None else HINT_OF_BOUNDS
+    return regex_text(cut, max_length, partial(key_place, grammar), hint)
 
 
 def cuts(grammar: CompiledGrammar, *, max_depth: int = MAX_DEPTH) -> tuple[RecursionCut, ...]:
