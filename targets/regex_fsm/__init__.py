@@ -18,6 +18,7 @@ from ...compiler.automaton.byte_dfa import ByteDfa
 from ...compiler.compiled import CompiledGrammar
 from ...compiler.passes.cut_recursion import RecursionCut
 from ...compiler.vocabulary.vocabulary import Vocabulary
+from .advice import advised
 from .automaton import MAX_STATES, automaton
 from .build import MAX_BYTES
 from .counted import table_of
@@ -84,10 +85,11 @@ def compile(
     cut, found = regular(grammar.enforced, max_depth)
     if progress is not None:
         progress(0.0)
-    return table_of(
-        cut, vocabulary, partial(_header, grammar, found), max_states, max_bytes,
-        partial(key_place, grammar), progress,
-    )  # fmt: skip
+    with advised(grammar):
+        return table_of(
+            cut, vocabulary, partial(_header, grammar, found), max_states, max_bytes,
+            partial(key_place, grammar), progress,
+        )  # fmt: skip
 
 
 def dfa(
@@ -102,7 +104,8 @@ def dfa(
         TargetError: as for :func:`compile`.
     """
     cut, _ = regular(grammar.enforced, max_depth)
-    return automaton(cut, {}, max_states, partial(key_place, grammar))
+    with advised(grammar):
+        return automaton(cut, {}, max_states, partial(key_place, grammar))
 
 
 def regex(
