@@ -323,6 +323,49 @@ samples = ["sample.txt"]
     assert stale().keys() == {"grammars/a.cgm", "grammars/a.npz", "grammars/a.regex"}
 
 
+def test_what_is_cut_of_recursion_is_told(folder: Path) -> None:
+    edit_tools("set_timer", properties={"any": {}}, required=[])
+    text = """
+[grammars.a]
+tools = "tools.json"
+only = ["set_timer"]
+dialect = "hermes-json"
+bounds = "none"
+max_depth = 1
+targets = ["report", "regex"]
+"""
+    (folder / "calligram.toml").write_text(text, encoding="utf-8")
+    [note] = run("build", "--json").json["notes"]
+    assert note == "a: values of any type: nested at most 1 deep (max_depth)"
+    report = json.loads((folder / "grammars" / "a.report.json").read_text(encoding="utf-8"))
+    assert [(cut["tool"], cut["depth"]) for cut in report["cuts"]] == [(None, 1)]
+    (folder / "calligram.toml").write_text(text.replace(', "regex"', "").replace(
+        "max_depth = 1", ""), encoding="utf-8")  # fmt: skip
+    assert run("build", "--json").json["notes"] == []
+    report = json.loads((folder / "grammars" / "a.report.json").read_text(encoding="utf-8"))
+    assert "cuts" not in report
+
+
+def test_a_target_that_cannot_be_made_is_named_and_nothing_is_written(folder: Path) -> None:
+    wrong = {"a": {"type": "string", "format": "email"}}
+    edit_tools("set_timer", properties=wrong, required=[])
+    text = """
+[grammars.a]
+tools = "tools.json"
+only = ["set_timer"]
+dialect = "hermes-json"
+targets = ["gbnf", "regex"]
+"""
+    (folder / "calligram.toml").write_text(text, encoding="utf-8")
+    result = run("build", "--json")
+    assert (result.code, result.json["failed"]) == (3, ["a"])
+    [problem] = result.problems
+    assert (problem["grammars"], problem["target"]) == (["a"], "regex")
+    assert problem["pointer"] == "/properties/a" and problem["file"] == "tools.json"
+    assert "  of grammar 'a', target regex; none of its files was written\n" in run("build").err
+    assert not (folder / "grammars").exists()
+
+
 def test_processes_make_the_same_bytes_as_one(folder: Path, monkeypatch: Any) -> None:
     built("--jobs", "1")
     alone = contents(folder)
@@ -622,6 +665,13 @@ def test_init_writes_a_manifest_that_builds(folder: Path) -> None:
     )
     (folder / "calligram.toml").write_text(more, encoding="utf-8")
     assert built() == ["tools/get_weather"]
+
+
+def test_init_writes_to_standard_output_too(folder: Path) -> None:
+    before = contents(folder)
+    result = run("init", "--tools", "tools.json", "--dialect", DIALECT, "-o", "-")
+    assert result.code == 0 and "[grammars.tools]" in result.out
+    assert "written" not in result.out and contents(folder) == before
 
 
 def refusal(result: Result) -> tuple[int, str]:

@@ -42,6 +42,7 @@ def held(file: str, waiting: Callable[[], None]) -> Iterator[int | None]:
 
 
 def _locked(folder: str, waiting: Callable[[], None]) -> int | None:
+    assert fcntl is not None
     told = False
     while True:
         try:

@@ -52,7 +52,9 @@ def _memories(grammar: Grammar) -> list[Problem]:
                 found[what, node.origin] = None
         todo += children(node)
     return [
-        Problem("unsupported-feature", f"{what}, which no finite automaton does", origin, RELAX_HINT)
+        Problem(
+            "unsupported-feature", f"{what}, which no finite automaton does", origin, RELAX_HINT
+        )
         for what, origin in found
     ]
 
