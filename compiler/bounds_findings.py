@@ -184,6 +184,23 @@ def _bounds(value: Value, origin: Origin, bounds: Bounds, narrowed: Narrowed) ->
             pass
 
 
+def default_bounds(value: Value) -> frozenset[str]:
+    """The names of the default bounds on length and nesting that hold for a value."""
+    match value:
+        case StringValue(max_length=None, language=language) if not _ends(language):
+            return frozenset({"string"})
+        case ArrayValue(steps=steps) if any(s.target == i for i, r in enumerate(steps) for s in r):
+            return frozenset({"items"})
+        case ArrayValue(max_items=None, items=items) if items is not None:
+            return frozenset({"items"})
+        case ObjectValue(max_keys=None, open_keys=opened) if opened:
+            return frozenset({"keys"})
+        case AnyValue():
+            return frozenset({"depth", "keys", "items", "string"})
+        case _:
+            return frozenset()
+
+
 def _ends(language: Language | None) -> bool:
     return language is not None and language.dfa.is_finite
 

@@ -226,15 +226,18 @@ TEMPLATES: Final[Codes] = {
 
 BUILDS: Final[Codes] = {
     "build-worker": "A process that compiled a grammar of a build died.",
+    "input-changed": "An input was written to while a grammar was made of it.",
     "manifest-exists": "`calligram init` replaces no file.",
     "manifest-missing": "There is no manifest.",
     "manifest-missing-key": "A key that a manifest needs is missing.",
-    "manifest-output": "Two outputs have one name, or an output has that of an input.",
+    "manifest-output": "Two outputs are one file, or an output or the record is an input.",
     "manifest-toml": "The manifest is not TOML.",
     "manifest-type": "A value in a manifest has the wrong type.",
     "manifest-unknown-key": "A key that manifests do not have; legal keys are listed.",
     "manifest-value": "A value in a manifest is of the right type but not allowed.",
+    "output-exists": "A file is where an output is to be, and no build made it.",
     "record-format": "The record of a build is none, or is damaged.",
+    "record-manifest": "The record of a build is that of another manifest.",
 }
 
 PROXY: Final[Codes] = {

@@ -70,8 +70,18 @@ class Problem:
     severity: Severity = "error"
 
     def __str__(self) -> str:
-        text = f"{self.origin}: {self.severity}[{self.code}]: {self.message}"
+        place = self.place
+        text = f"{self.severity}[{self.code}]: {self.message}"
+        text = f"{place}: {text}" if place else text
         return f"{text}\n  {self.hint}" if self.hint else text
+
+    @property
+    def place(self) -> str:
+        """The origin in words; a pointer to the whole document says nothing and is left out."""
+        text = str(self.origin)
+        if self.origin.pointer or self.origin.tool is not None:
+            return text
+        return text.removesuffix("/").removesuffix(": ")
 
     def to_json(self) -> dict[str, object]:
         """A plain dict; keys that are unknown are left out."""

@@ -6,6 +6,13 @@ import contextlib
 import os
 import tempfile
 from pathlib import Path
+from typing import Final
+
+PART: Final = ".calligram-part"
+"""What the names of files end with that are not whole yet: no user's file is called so."""
+
+_KEPT: Final = 200
+"""Bytes of a name that are part of the name meanwhile, which must not be longer than 255."""
 
 
 def replace_file(path: Path, data: bytes) -> None:
@@ -15,7 +22,8 @@ def replace_file(path: Path, data: bytes) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    prefix = f".{begun_name(path.name)}."
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix=PART)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -38,7 +46,15 @@ def replace_if_changed(path: Path, data: bytes) -> None:
     if path.is_file() and path.read_bytes() == data:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(path.resolve(), data)
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise OSError("it is a link that leads to itself")
+    replace_file(target, data)
+
+
+def begun_name(name: str) -> str:
+    """What is left of a file's name in that of the file that is to replace it."""
+    return os.fsdecode(os.fsencode(name)[:_KEPT]) if len(name) > _KEPT // 4 else name
 
 
 def _umask() -> int:

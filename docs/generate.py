@@ -70,12 +70,17 @@ MANIFEST_INTRODUCTION = """\
 
 Unknown keys are errors. Paths are relative to the manifest's folder. What a key of `[defaults]`
 says holds for every grammar that does not have the key itself; tables and lists are replaced, not
-merged.
+merged. A key that has no effect on its grammar, such as `samples` without the target `mask`, is an
+error in the grammar's own table, and none in `[defaults]`.
 """
 NAMES = """\
 In what is filled in, bytes other than ASCII letters, digits and `_.-` are written as `%XX`. A
 folder alone (`out/`) stands for `out/{name}.{extension}`; for `out/{name}/{tool}.{extension}` with
 `each = true`, and with `.{dialect}` behind the name if `dialect` is a list.
+
+Outputs may be anywhere. None may be an input, the manifest, the record, another output, or in what
+is an output; links are followed to tell. A file that is there and that no build made is replaced
+only with `--overwrite`; one that is right already is taken over.
 
 Files count by their content; of a vocabulary's file over 64 MiB (a whole model) the size and the
 first 64 MiB do, where the vocabulary stands.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from calligram.cli.problems import as_options, line_of
+from calligram.cli.problems import as_options
 from calligram.compiler.origin import Origin, Problem
 from tests.cli_runner import BASE, DIALECT, Result, one_tool, run, write
 
@@ -138,7 +138,7 @@ def test_an_unsupported_keyword_hints_at_the_option(tmp_path: Path) -> None:
     ],
 )
 def test_places_that_are_not_known_are_left_out(origin: Origin, line: str) -> None:
-    assert line_of(Problem("x", "m", origin)) == line
+    assert str(Problem("x", "m", origin)) == line
 
 
 @pytest.mark.parametrize("flags", [[], ["--json"]])

@@ -171,7 +171,7 @@ def test_edited_and_missing_outputs_are_noticed(folder: Path) -> None:
     lines = run("build", "--check")
     assert lines.code == 1
     assert lines.out.splitlines() == [
-        "grammars/all.gbnf: is not there",
+        "grammars/all.gbnf: was built, and is not there any more",
         "out/one.gbnf: was changed since it was built",
     ]
     assert built() == ["all", "one"]
@@ -212,18 +212,26 @@ def test_a_failure_tells_all_and_leaves_the_others_right(folder: Path) -> None:
     text = MANIFEST + '[grammars.gone]\ntools = "gone.json"\n'
     (folder / "calligram.toml").write_text(text.replace('"regex"', '"gbnf"'), encoding="utf-8")
     result = run("build", "--json")
-    assert (result.code, result.out) == (3, "")
-    problems = [(p.get("file"), p.get("tool"), p["pointer"]) for p in result.problems]
+    assert result.code == 3
+    assert result.json == {
+        "built": ["each/get_weather"], "fresh": 1, "removed": [], "notes": [],
+        "failed": ["all", "each/set_timer", "gone", "one"],
+    }  # fmt: skip
+    problems = [
+        (p["file"], p.get("tool"), p["pointer"], p["grammars"]) for p in result.problems
+    ]  # fmt: skip
+    of = ["all", "each/set_timer", "one"]
     assert problems == [
-        ("tools.json", "set_timer", "/properties/a/type"),
-        ("tools.json", "set_timer", "/properties/b/pattern"),
-        ("gone.json", None, ""),
+        ("tools.json", "set_timer", "/properties/a/type", of),
+        ("tools.json", "set_timer", "/properties/b/pattern", of),
+        ("calligram.toml", None, "/grammars/gone/tools", ["gone"]),
     ]
     new = contents(folder)
     assert {n for n in OUTPUTS if new[n] != old[n]} == {"grammars/each/get_weather.gbnf"}
     assert set(stale_of_the_failed()) == {"all", "each/set_timer", "one"}
     result = run("build")
     assert result.out == "" and "2 grammars up to date, 4 failed" in result.err
+    assert "  of grammars 'all', 'each/set_timer', 'one'\n" in result.err
     shutil.copy(TOOLS, folder / "tools.json")
     (folder / "calligram.toml").write_text(MANIFEST, encoding="utf-8")
     assert built() == ["each/get_weather"]  # The others are what they were.
@@ -315,10 +323,53 @@ samples = ["sample.txt"]
     table = regex_fsm.load("grammars/a.npz", known)
     assert table.guide().accepts_tokens(list(sample.encode()))
     expression = (folder / "grammars" / "a.regex").read_text(encoding="utf-8")
-    assert re.fullmatch(expression.removesuffix("\n"), sample)
+    assert re.fullmatch(expression, sample)
     assert built() == []
     (folder / "sample.txt").write_text("other", encoding="utf-8")
     assert stale().keys() == {"grammars/a.cgm", "grammars/a.npz", "grammars/a.regex"}
+
+
+def test_what_is_cut_of_recursion_is_told(folder: Path) -> None:
+    edit_tools("set_timer", properties={"any": {}}, required=[])
+    text = """
+[grammars.a]
+tools = "tools.json"
+only = ["set_timer"]
+dialect = "hermes-json"
+bounds = "none"
+max_depth = 1
+targets = ["report", "regex"]
+"""
+    (folder / "calligram.toml").write_text(text, encoding="utf-8")
+    [note] = run("build", "--json").json["notes"]
+    assert note == "a: values of any type: nested at most 1 deep (max_depth)"
+    report = json.loads((folder / "grammars" / "a.report.json").read_text(encoding="utf-8"))
+    assert [(cut["tool"], cut["depth"]) for cut in report["cuts"]] == [(None, 1)]
+    (folder / "calligram.toml").write_text(text.replace(', "regex"', "").replace(
+        "max_depth = 1", ""), encoding="utf-8")  # fmt: skip
+    assert run("build", "--json").json["notes"] == []
+    report = json.loads((folder / "grammars" / "a.report.json").read_text(encoding="utf-8"))
+    assert "cuts" not in report
+
+
+def test_a_target_that_cannot_be_made_is_named_and_nothing_is_written(folder: Path) -> None:
+    wrong = {"a": {"type": "string", "format": "email"}}
+    edit_tools("set_timer", properties=wrong, required=[])
+    text = """
+[grammars.a]
+tools = "tools.json"
+only = ["set_timer"]
+dialect = "hermes-json"
+targets = ["gbnf", "regex"]
+"""
+    (folder / "calligram.toml").write_text(text, encoding="utf-8")
+    result = run("build", "--json")
+    assert (result.code, result.json["failed"]) == (3, ["a"])
+    [problem] = result.problems
+    assert (problem["grammars"], problem["target"]) == (["a"], "regex")
+    assert problem["pointer"] == "/properties/a" and problem["file"] == "tools.json"
+    assert "  of grammar 'a', target regex; none of its files was written\n" in run("build").err
+    assert not (folder / "grammars").exists()
 
 
 def test_processes_make_the_same_bytes_as_one(folder: Path, monkeypatch: Any) -> None:
@@ -337,7 +388,7 @@ def test_a_process_that_dies_fails_its_grammar_alone(folder: Path, monkeypatch: 
     assert len(summary.built) == 5
     ask = pool._Worker.ask
 
-    def killed(self: Any, unit: Any, write: bool) -> Any:
+    def killed(self: Any, unit: Any, write: Any) -> Any:
         if unit.name == "one":
             self._process.kill()
         return ask(self, unit, write)
@@ -368,13 +419,22 @@ def test_check_with_force_compares_what_comes_out(folder: Path) -> None:
     assert run("build", "--check", "--force").code == 0
 
 
-@pytest.mark.parametrize("text", ["<<<<<<< ours\n", "[]", '{"calligram": 2}', '{"calligram": 1}'])
-def test_a_broken_record_is_made_anew(folder: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"calligram": 2}', "its format is 2, not 1"),
+        ('{"calligram": 1}', "it is of another form"),
+        ('{\n"calligram": 1,', "line 2 is not JSON"),
+        ("", "line 1 is not JSON"),
+    ],
+)
+def test_a_broken_record_is_made_anew(folder: Path, text: str, said: str) -> None:
     built()
     right = contents(folder)
     (folder / "calligram.lock").write_text(text, encoding="utf-8")
     result = run("build", "--check")
     assert result.code == 1 and "calligram.lock: is no record of a build" in result.out
+    assert said in run("clean").err
     assert run("clean").code == 2
     result = run("build")
     assert result.code == 0 and "warning: calligram.lock" in result.err
@@ -390,8 +450,16 @@ def test_clean_removes_what_was_built_and_nothing_else(folder: Path) -> None:
     assert (result.code, result.json["left"]) == (0, ["out/one.gbnf"])
     assert result.json["removed"] == [name for name in OUTPUTS if name != "out/one.gbnf"]
     kept = {"grammars/notes.txt": b"mine", "out/one.gbnf": b"changed"}
-    assert contents(folder) == {**before, **kept}
+    left = contents(folder)
+    # What was left is the build's still: the next one replaces it.
+    assert list(json.loads(left.pop("calligram.lock"))["grammars"]) == ["one"]
+    assert left == {**before, **kept}
     assert run("clean").out == "0 files removed\n"
+    assert stale()["out/one.gbnf"] == "edited"
+    assert len(built()) == 5
+    assert stale() == {}
+    run("clean")
+    assert contents(folder) == {**before, "grammars/notes.txt": b"mine"}
 
 
 def test_an_output_that_cannot_be_written_is_told(folder: Path) -> None:
@@ -500,10 +568,12 @@ def test_a_killed_build_leaves_no_half_written_output(folder: Path, jobs: int, r
             json.loads(there["calligram.lock"])
         begun += len(there) < len(right)
     assert begun  # At least one was killed before it was done.
-    (folder / "grammars" / ".all.gbnf.abcd_123").write_text("root", encoding="utf-8")
-    (folder / "grammars" / ".mine.abcd_123").write_text("not ours", encoding="utf-8")
+    part = folder / "grammars" / ".all.gbnf.abcd_123.calligram-part"
+    part.write_text("root", encoding="utf-8")
+    for name in (".mine.abcd_123.calligram-part", ".all.gbnf.original"):
+        (folder / "grammars" / name).write_text("not ours", encoding="utf-8")
+        right[f"grammars/{name}"] = b"not ours"
     assert run("build").code == 0
-    right["grammars/.mine.abcd_123"] = b"not ours"
     assert contents(folder) == right
 
 
@@ -513,7 +583,7 @@ def test_builds_of_one_manifest_wait_for_each_other(folder: Path) -> None:
         assert first is not None
         process = child("-m", "calligram", "build")
         assert process.stdout is not None
-        assert process.stdout.readline().startswith("another build of this manifest is at work")
+        assert process.stdout.readline().startswith("another build in this folder is at work")
         assert not (folder / "grammars").exists()
     out, _ = process.communicate(timeout=60)
     assert (process.returncode, out) == (0, "5 grammars built, 0 up to date\n")
@@ -553,10 +623,16 @@ def test_watching_builds_again_and_goes_on_after_errors(folder: Path) -> None:
         (folder / "new").replace(folder / "calligram.toml")  # Never half of it.
         assert "manifest-unknown-key" in out.readline()
         assert "legal keys" in out.readline()
-        (folder / "calligram.toml").write_text(MANIFEST, encoding="utf-8")
+        (folder / "new").write_text(MANIFEST, encoding="utf-8")
+        (folder / "new").replace(folder / "calligram.toml")
+        assert out.readline() == "5 grammars up to date; all is well again\n"
         time.sleep(0.7)
         edit_tools("set_timer", minProperties=1)
         assert out.readline() == "3 grammars built, 2 up to date\n"
+        (folder / "out" / "one.gbnf").unlink()
+        assert out.readline() == "1 grammar built, 4 up to date\n"
+        (folder / "grammars" / "all.gbnf").write_text("mine", encoding="utf-8")
+        assert out.readline() == "1 grammar built, 4 up to date\n"
         process.send_signal(signal.SIGINT)
         rest, _ = process.communicate(timeout=60)
     finally:
@@ -595,6 +671,13 @@ def test_init_writes_a_manifest_that_builds(folder: Path) -> None:
     )
     (folder / "calligram.toml").write_text(more, encoding="utf-8")
     assert built() == ["tools/get_weather"]
+
+
+def test_init_writes_to_standard_output_too(folder: Path) -> None:
+    before = contents(folder)
+    result = run("init", "--tools", "tools.json", "--dialect", DIALECT, "-o", "-")
+    assert result.code == 0 and "[grammars.tools]" in result.out
+    assert "written" not in result.out and contents(folder) == before
 
 
 def refusal(result: Result) -> tuple[int, str]:

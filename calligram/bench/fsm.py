@@ -95,9 +95,13 @@ def measure(
     limits: Limits | None,
     whitespace: str,
     max_depth: int,
-    progress: Callable[[int], None],
+    progress: Callable[[int, Measured], None],
 ) -> list[Measured]:
-    """Measure each tool; `limits` for outlines-core, None to leave it out."""
+    """Measure each tool; `limits` for outlines-core, None to leave it out.
+
+    Args:
+        progress: told after each tool how many are done, and what came of it.
+    """
     found = []
     for number, tool in enumerate(tools, 1):
         job = {
@@ -116,7 +120,7 @@ def measure(
             if "exceeded" in other:
                 other |= {"refused": None, "seconds": limits.seconds, "grown": limits.bytes}
         found.append(Measured(tool.name, own, other))
-        progress(number)
+        progress(number, found[-1])
     return found
 
 

@@ -1,4 +1,4 @@
-"""One build of a manifest at a time, and what a killed one left behind."""
+"""One build in a folder at a time, and what a killed one left behind."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import contextlib
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from ..compiler.replace_file import PART, begun_name
 
 try:
     import fcntl
@@ -13,12 +16,16 @@ except ImportError:  # Windows has none; builds there are not kept apart.
     fcntl = None  # type: ignore[assignment]
 
 
+_PART: Final = re.compile(rf"\.(.+)\.[a-z0-9_]{{8}}{re.escape(PART)}", re.DOTALL)
+
+
 @contextlib.contextmanager
 def held(file: str, waiting: Callable[[], None]) -> Iterator[int | None]:
-    """Hold the lock of a file, which must be there; gives a descriptor that keeps it.
+    """Hold the lock of a manifest's folder; gives a descriptor that keeps it.
 
-    The lock ends with the last process that has the descriptor open, however it ends. None: locks
-    are not to be had here.
+    The folder's and not the manifest's: editors replace files, and whoever had the lock of the old
+    one would no longer keep others away. The lock ends with the last process that has the
+    descriptor open, however it ends. None: locks are not to be had here.
 
     Args:
         waiting: called once if somebody else has it.
@@ -26,23 +33,40 @@ def held(file: str, waiting: Callable[[], None]) -> Iterator[int | None]:
     if fcntl is None:
         yield None
         return
+    descriptor = _locked(os.path.dirname(file) or os.curdir, waiting)
     try:
-        descriptor = os.open(file, os.O_RDONLY)
-    except OSError:
-        yield None  # Reading the file says why.
-        return
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            waiting()
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        except OSError:  # Some network file systems.
-            yield None
-            return
         yield descriptor
     finally:
-        os.close(descriptor)
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _locked(folder: str, waiting: Callable[[], None]) -> int | None:
+    assert fcntl is not None
+    told = False
+    while True:
+        try:
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        except (OSError, ValueError):
+            return None  # Reading the manifest says why.
+        kept = False
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if not told:
+                    waiting()
+                told = True
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            # The folder may have been replaced meanwhile, and the new one be locked by others.
+            kept = os.path.samestat(os.fstat(descriptor), os.stat(folder))
+            if kept:
+                return descriptor
+        except OSError:  # Some network file systems have no locks.
+            return None
+        finally:
+            if not kept:
+                os.close(descriptor)
 
 
 def sweep(paths: Iterable[str]) -> None:
@@ -53,10 +77,10 @@ def sweep(paths: Iterable[str]) -> None:
     names: dict[str, set[str]] = {}
     for path in paths:
         folder, name = os.path.split(os.path.realpath(path))
-        names.setdefault(folder, set()).add(name)
+        names.setdefault(folder, set()).add(begun_name(name))
     for folder, known in names.items():
         with contextlib.suppress(OSError):
             for entry in os.listdir(folder):
-                begun = re.fullmatch(r"\.(.+)\.[a-z0-9_]{8}", entry)
+                begun = _PART.fullmatch(entry)
                 if begun is not None and begun[1] in known:
                     os.unlink(os.path.join(folder, entry))

@@ -23,7 +23,7 @@ from ..compiler.spec_merge import Source
 from ..compiler.tools import read_tools, tool_entries
 from ..compiler.vocabulary.any_file import from_file
 from ..compiler.vocabulary.vocabulary import Vocabulary
-from .digests import SHIPPED, Digests, is_shipped
+from .digests import SHIPPED, Digests, is_shipped, text_digest
 from .inputs import InputFileError, located, read_file
 from .plan import Unit
 from .targets import TARGETS, TargetOptions
@@ -44,16 +44,26 @@ class Made:
     warnings: tuple[str, ...]
 
 
+class TargetFailed(Exception):
+    """A target of a grammar cannot be made; `error` says why, with the file and place."""
+
+    def __init__(self, target: str, error: CalligramError) -> None:
+        super().__init__(target, error)
+        self.target, self.error = target, error
+
+
 def make(unit: Unit) -> Made:
     """Compile a unit for all its targets; nothing is written.
 
     Raises:
-        CalligramError: what is wrong, with the file and place.
+        TargetFailed: one of the targets cannot be made.
+        CalligramError: what else is wrong, with the file and place.
     """
     settings = unit.settings
     spec, more = _dialect(unit)
     documents = _documents(unit)
     text = read_file(unit.path(unit.tools))
+    target = None
     try:
         grammar = _compiled(unit, text, spec, documents)
         warnings = [f"left out: {tool} ({why})" for tool, why in left_out(grammar).items()]
@@ -65,17 +75,30 @@ def make(unit: Unit) -> Made:
             settings.max_depth,
             settings.budget.model_dump(exclude_none=True) if settings.budget else {},
             [_text(unit.path(s)) for s in settings.samples or ()],
+            any(TARGETS[name].regular for name, _ in unit.outputs),
         )
-        contents = {
-            path: TARGETS[target].emit(grammar, vocabulary, options)
-            for target, path in unit.outputs
-        }
+        contents = {}
+        for target, path in unit.outputs:
+            contents[path] = TARGETS[target].emit(grammar, vocabulary, options)
+        if options.regular:
+            warnings += _cuts(grammar, options)
     except SpecError:
         raise
     except CalligramError as error:
         problems = documents.located(error.problems)
-        raise type(error)(located(problems, unit.path(unit.tools))) from None
+        found = type(error)(located(problems, unit.path(unit.tools)))
+        if target is None:
+            raise found from None
+        raise TargetFailed(target, found) from None
     return Made(contents, more, tuple(warnings))
+
+
+def _cuts(grammar: CompiledGrammar, options: TargetOptions) -> list[str]:
+    """What automata leave out of values that nest without end, in words."""
+    from ..targets import regex_fsm
+
+    found = regex_fsm.cuts(grammar, max_depth=options.depth)
+    return [f"{cut} (max_depth)" for cut in found]
 
 
 def _compiled(
@@ -133,7 +156,8 @@ def _dialect(unit: Unit) -> tuple[DialectSpec, dict[str, str]]:
         found = spec_loader.extends_resolver(reference, child, origin)
         if spec_loader.is_path(reference):
             path = os.path.relpath(found.key, os.path.realpath(unit.folder or "."))
-            more[Path(path).as_posix()] = digests.of(found.key) or ""
+            # Of what was read, rather than what is there by now.
+            more[Path(path).as_posix()] = text_digest(found.text)
         else:
             more[SHIPPED] = digests.of_shipped()
         return found

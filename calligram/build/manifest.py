@@ -14,10 +14,12 @@ from pydantic import ValidationError
 from ..compiler.origin import Origin, Problem, escape_pointer
 from ..compiler.spec import Part, with_tuples
 from .inputs import InputFileError, read_file
-from .settings import GrammarSettings, Manifest
+from .places import spelled, unusable
+from .settings import GrammarSettings, Manifest, without_effect
 
 FILE: Final = "calligram.toml"
 PYPROJECT: Final = "pyproject.toml"
+RECORD: Final = "calligram.lock"
 
 _CODES: Final = {
     "spec-unknown-key": "manifest-unknown-key",
@@ -142,7 +144,31 @@ def load(file: str) -> Loaded:
     grammars = {
         name: merged(manifest.defaults, own) for name, own in settings.items() if own is not None
     }
-    return Loaded(file, pointer, manifest.record, grammars, text)
+    for name, own in settings.items():
+        problems += [
+            Problem(
+                "manifest-value", message, Origin(pointer, file=file).child("grammars", name, key)
+            )
+            for key, message in without_effect(grammars[name])
+            # Defaults are for grammars of every kind.
+            if own is not None and key in own.model_fields_set
+        ]
+    record = _default_record(file) if manifest.record is None else manifest.record
+    reason = unusable(record)
+    if reason is not None:
+        place = Origin(pointer, file=file).child("record")
+        problems.append(Problem("manifest-value", f"no file has this name: {reason}", place))
+    if problems:
+        raise ManifestError(_placed(problems, file, pointer, text))
+    return Loaded(file, pointer, spelled(os.path.dirname(file), record), grammars, text)
+
+
+def _default_record(file: str) -> str:
+    """The record's name: two manifests in one folder have two records."""
+    name = os.path.basename(file)
+    if name in (FILE, PYPROJECT):
+        return RECORD
+    return f"{name.removesuffix('.toml')}.{RECORD}"
 
 
 def merged(defaults: GrammarSettings, own: GrammarSettings) -> GrammarSettings:

@@ -30,11 +30,13 @@ class Failed:
 
     Attributes:
         input: whether the input is at fault, rather than what no grammar can be made of.
+        target: the target that cannot be made; None: it is not about one.
     """
 
     unit: str
     problems: tuple[Problem, ...]
     input: bool
+    target: str | None = None
 
 
 Outcome = Done | Failed

@@ -18,7 +18,7 @@ from ..compiler.json_text import read_json
 from ..compiler.origin import Origin, Problem
 from ..compiler.tools import read_tools, tool_entries
 from ..compiler.version import VERSION
-from .digests import SHIPPED, Digests, is_shipped, text_digest
+from .digests import SHIPPED, Digests, State, is_shipped, text_digest, vocabulary_files
 from .inputs import located, read_file
 from .manifest import Loaded
 from .outputs import OutputNames
@@ -34,13 +34,15 @@ class Unit:
     """One grammar to build. Pickles: it is sent to other processes.
 
     Attributes:
-        name: of the manifest, with dialect and tool where one table makes several.
+        name: in the manifest, with dialect and tool where one table makes several.
         grammar: the name of the table.
         folder: what paths are relative to.
         only: the names of the tools that it takes; None: all of the file.
         outputs: target and path, in the order of the manifest.
         key: see the module.
         place: of the table in the manifest.
+        inputs: the files that the manifest names for it, and what tells whether they were written
+            to since their digests were taken.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Unit:
     outputs: tuple[tuple[Name, str], ...]
     key: str
     place: Origin
+    inputs: tuple[tuple[str, State | None], ...]
 
     def path(self, name: str) -> str:
         """A path of the manifest, to be opened."""
@@ -83,7 +86,11 @@ class _ToolsFile:
 
 
 def plan(loaded: Loaded) -> Plan:
-    """What is to be built. Files that are missing fail the grammars that name them, not others."""
+    """What is to be built. Files that are missing fail the grammars that name them, not others.
+
+    Raises:
+        ManifestError: the record is to be where something else is.
+    """
     made = Plan()
     names = OutputNames(loaded)
     tools: dict[str, _ToolsFile | tuple[Problem, ...]] = {}
@@ -94,6 +101,10 @@ def plan(loaded: Loaded) -> Plan:
             made.failed[name] = tuple(planner.problems)
         else:
             made.units |= {unit.name: unit for unit in units}
+    for name, problem in names.clashes(made.digests.files):
+        made.failed[name] = (*made.failed.get(name, ()), problem)
+    made.units = {n: unit for n, unit in made.units.items() if unit.grammar not in made.failed}
+    names.check_record(made.digests.files)
     return made
 
 
@@ -128,6 +139,8 @@ class _Planner:
             return []
         assert settings.tools is not None and settings.dialect is not None
         file = self._tools_file(settings.tools)
+        if file is not None:
+            self._check_choice(file)
         shared = self._shared(targets)
         if file is None:
             return []
@@ -154,6 +167,7 @@ class _Planner:
                     Unit(
                         unit_name, self.name, self.loaded.folder, settings.tools, only, dialect,
                         settings, outputs, key, self.loaded.origin("grammars", self.name),
+                        self._inputs(settings.tools, dialect),
                     )
                 )  # fmt: skip
         return units
@@ -164,24 +178,42 @@ class _Planner:
         known = list(file.by_name)
         for name in only or ():
             if name not in file.by_name:
-                self._unknown_tool(name, known)
+                self._unknown_tool(name, known, "only")
         if self.settings.each:
             return [(name, (name,)) for name in known if only is None or name in only]
         if only is None:
             return [(None, None)]
         return [(None, tuple(name for name in known if name in only))]
 
-    def _unknown_tool(self, name: str, known: list[str]) -> None:
+    def _check_choice(self, file: _ToolsFile) -> None:
+        """The tools that may be called are among those that the grammar takes."""
+        if self.settings.tool is None:
+            return
+        if self.settings.each:
+            message = "`tool` chooses among the tools of one grammar, and `each` makes one of each"
+            self._wrong("manifest-value", message, "tool")
+            return
+        only = self.settings.only
+        known = [name for name in file.by_name if only is None or name in only]
+        for name in self.settings.tool:
+            if name not in known:
+                self._unknown_tool(name, known, "tool")
+
+    def _unknown_tool(self, name: str, known: list[str], key: str) -> None:
         from ..compiler.origin import closest_first
 
         shown = ", ".join(known[:20]) + (" …" if len(known) > 20 else "")
         hint = closest_first(name, known, f"its tools: {shown}")
         message = f"{self.settings.tools} has no tool '{name}'"
-        self._wrong("unknown-tool", message, "only", hint=hint)
+        if key == "tool" and self.settings.only is not None:
+            message = f"the tool '{name}' is not among those of `only`"
+        self._wrong("unknown-tool", message, key, hint=hint)
 
     def _tools_file(self, name: str) -> _ToolsFile | None:
         if name not in self.tools:
             self.tools[name] = self._read_tools(name)
+        if self._input(name, "tools") is None:
+            return None
         found = self.tools[name]
         if isinstance(found, _ToolsFile):
             return found
@@ -190,7 +222,7 @@ class _Planner:
 
     def _read_tools(self, name: str) -> _ToolsFile | tuple[Problem, ...]:
         path = os.path.join(self.loaded.folder, name)
-        self.digests.of(path)
+        self.digests.of(path)  # Before it is read.
         try:
             data = read_json(read_file(path), "tool definitions")
             names = [tool.name for tool in read_tools(data)]
@@ -217,6 +249,20 @@ class _Planner:
             "vocabulary": vocabulary and self._input(vocabulary, "vocabulary", of_vocabulary),
             "samples": [self._input(s, "samples") for s in samples],
         }
+
+    def _inputs(self, tools: str, dialect: str) -> tuple[tuple[str, State | None], ...]:
+        """The files of a unit, as they were before they were read."""
+        settings = self.settings
+        given = settings.documents or ()
+        documents = given.values() if isinstance(given, dict) else given
+        names = [tools, *documents, *(settings.samples or ())]
+        names += [] if is_shipped(dialect) else [dialect]
+        files = [os.path.join(self.loaded.folder, name) for name in names]
+        if settings.vocabulary is not None:
+            vocabulary = os.path.join(self.loaded.folder, settings.vocabulary)
+            files += vocabulary_files(vocabulary)
+        states = self.digests.states
+        return tuple((file, states[file]) for file in dict.fromkeys(files) if file in states)
 
     def _input(
         self, name: str, key: str, digest: Callable[[str], str | None] | None = None

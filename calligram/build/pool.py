@@ -8,7 +8,7 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Final
 
 from ..compiler.origin import Problem
@@ -20,14 +20,18 @@ ALONE: Final = 8
 """Light units up to this many are compiled here: a process takes as long to start."""
 
 
+Mine = Mapping[str, frozenset[str]]
+"""The outputs that may be replaced, by the unit's name."""
+
+
 def outcomes(
-    units: Sequence[Unit], jobs: int, write: bool, lock: int | None = None
+    units: Sequence[Unit], jobs: int, write: Mine | None, lock: int | None = None
 ) -> Generator[Outcome, None, None]:
     """What becomes of each unit, in no order.
 
     Args:
         jobs: the most processes.
-        write: whether outputs are written.
+        write: which outputs may be replaced; None: nothing is written.
         lock: a file descriptor that workers keep open.
     """
     heavy = any(TARGETS[t].vocabulary for unit in units for t, _ in unit.outputs)
@@ -36,7 +40,7 @@ def outcomes(
         from .work import work
 
         for unit in _ordered(units):
-            yield work(unit, write)
+            yield work(unit, None if write is None else write[unit.name])
         return
     yield from _in_processes(_ordered(units), jobs, write, lock)
 
@@ -52,7 +56,7 @@ def _ordered(units: Sequence[Unit]) -> list[Unit]:
 
 
 def _in_processes(
-    units: list[Unit], jobs: int, write: bool, lock: int | None
+    units: list[Unit], jobs: int, write: Mine | None, lock: int | None
 ) -> Generator[Outcome, None, None]:
     waiting: queue.SimpleQueue[Unit] = queue.SimpleQueue()
     found: queue.SimpleQueue[Outcome | None] = queue.SimpleQueue()
@@ -87,13 +91,14 @@ def _serve(
     worker: _Worker,
     waiting: queue.SimpleQueue[Unit],
     found: queue.SimpleQueue[Outcome | None],
-    write: bool,
+    write: Mine | None,
 ) -> None:
     """Give one worker unit after unit; None says that it is done."""
     try:
         while not worker.ended:
             with contextlib.suppress(queue.Empty):
-                found.put(worker.ask(waiting.get_nowait(), write))
+                unit = waiting.get_nowait()
+                found.put(worker.ask(unit, None if write is None else write[unit.name]))
                 continue
             return
     finally:
@@ -119,12 +124,12 @@ class _Worker:
             pass_fds=() if self._lock is None else (self._lock,),
         )
 
-    def ask(self, unit: Unit, write: bool) -> Outcome:
+    def ask(self, unit: Unit, mine: frozenset[str] | None) -> Outcome:
         """What becomes of a unit."""
         pipes = self._process
         assert pipes.stdin is not None and pipes.stdout is not None
         try:
-            pickle.dump((unit, write), pipes.stdin)
+            pickle.dump((unit, mine), pipes.stdin)
             pipes.stdin.flush()
             outcome: Outcome = pickle.load(pipes.stdout)
             return outcome

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
@@ -159,12 +160,35 @@ class GrammarSettings(Part):
     )
 
 
+def without_effect(settings: GrammarSettings) -> Iterator[tuple[str, str]]:
+    """Keys that are given and change nothing, each with why."""
+    targets: Sequence[Name] = settings.targets or ("gbnf",)
+    needs: tuple[tuple[str, tuple[Name, ...]], ...] = (
+        ("vocabulary", ("fsm", "mask")), ("vocabulary_size", ("fsm", "mask")),
+        ("max_depth", ("regex", "fsm")), ("budget", ("mask",)), ("samples", ("mask",)),
+    )  # fmt: skip
+    for key, wanted in needs:
+        if getattr(settings, key) is not None and not set(wanted) & set(targets):
+            shown = " and ".join(f"`{target}`" for target in wanted)
+            plural = "s" if len(wanted) > 1 else ""
+            yield key, f"`{key}` is for the target{plural} {shown}, and `targets` has none of them"
+        elif key == "max_depth" and settings.max_depth is not None and settings.bounds != "none":
+            yield key, 'with bounds nothing nests without end: `max_depth` is for `bounds = "none"`'
+    if settings.tool is not None and settings.tool_choice == "none":
+        yield (
+            "tool",
+            '`tool` says which tools may be called, and with `tool_choice = "none"` none may',
+        )
+
+
 class Manifest(Part):
     """The whole file; in pyproject.toml, the table `tool.calligram`."""
 
-    record: Text = Field(
-        default="calligram.lock",
-        description="The file that says what was built of what. Commit it with the outputs.",
+    record: Text | None = Field(
+        default=None,
+        description="The file that says what was built of what. Commit it with the outputs. "
+        "`calligram.lock` unless given; beside another manifest `NAME.toml`, "
+        "`NAME.calligram.lock`.",
     )
     defaults: GrammarSettings = Field(
         default=GrammarSettings(),

@@ -8,15 +8,19 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from .digests import SHIPPED, Digests, file_digest
+from .places import file_of
 from .plan import Plan, Unit
-from .record import Entry
+from .record import Entry, Record
 
-Reason: TypeAlias = Literal["new", "stale", "missing", "edited", "differs", "unnamed", "unreadable"]
+Reason: TypeAlias = Literal[
+    "new", "missing", "unrecorded", "stale", "edited", "differs", "unnamed", "unreadable"
+]
 
 MEANING: Mapping[Reason, str] = {
     "new": "was not built yet",
+    "missing": "was built, and is not there any more",
+    "unrecorded": "is there, but not in the record",
     "stale": "what it is made of has changed",
-    "missing": "is not there",
     "edited": "was changed since it was built",
     "differs": "is not what a build makes of the same input now",
     "unnamed": "the manifest names it no longer",
@@ -33,23 +37,43 @@ class Stale:
     reason: Reason
 
 
-def stale_outputs(unit: Unit, entry: Entry | None, digests: Digests) -> list[Stale]:
+class Recorded:
+    """A record by files rather than names: one file may have several."""
+
+    def __init__(self, folder: str, record: Record) -> None:
+        self.folder = folder
+        self.entries = record.entries
+        self.digests: dict[str, str] = {}
+        self._own: dict[tuple[str, str], str] = {}
+        for name, path, digest in record.outputs():
+            file = file_of(folder, path)
+            self.digests[file] = self._own[name, file] = digest
+
+    def digest_of(self, unit: Unit, path: str) -> str | None:
+        """The digest of an output when it was built; None if it was not."""
+        file = file_of(self.folder, path)
+        return self._own.get((unit.name, file), self.digests.get(file))
+
+
+def stale_outputs(unit: Unit, recorded: Recorded, digests: Digests) -> list[Stale]:
     """The outputs of a unit that a build would make again, in its order."""
-    found = []
-    inputs_differ = entry is not None and (
-        entry.key != unit.key
+    entry = recorded.entries.get(unit.name)
+    inputs_differ = (
+        entry is None
+        or entry.key != unit.key
         or dict(entry.more) != digests_of_more(unit.folder, entry.more, digests)
     )
+    found = []
     for _, path in unit.outputs:
-        there = file_digest(unit.path(path))
+        there, before = file_digest(unit.path(path)), recorded.digest_of(unit, path)
         reason: Reason
-        if there is None:
+        if before is None:
+            reason = "new" if there is None else "unrecorded"
+        elif there is None:
             reason = "missing"
-        elif entry is None or path not in entry.outputs:
-            reason = "new"
         elif inputs_differ:
             reason = "stale"
-        elif there != entry.outputs[path]:
+        elif there != before:
             reason = "edited"
         else:
             continue
@@ -62,21 +86,21 @@ def digests_of_more(folder: str, names: Iterable[str], digests: Digests) -> dict
     return {
         name: digests.of_shipped()
         if name == SHIPPED
-        else digests.of(os.path.join(folder, name)) or ""
+        else digests.of_spec(os.path.join(folder, name)) or ""
         for name in names
     }
 
 
-def unnamed(made: Plan, entries: Mapping[str, Entry]) -> dict[str, tuple[str, str]]:
+def unnamed(made: Plan, entries: Mapping[str, Entry], folder: str) -> dict[str, tuple[str, str]]:
     """Outputs of the record that no unit has any more: path -> (unit's name, digest then).
 
     What belongs to a grammar that cannot be planned is not among them: nobody knows.
     """
-    named = {path for unit in made.units.values() for _, path in unit.outputs}
+    named = {file_of(folder, path) for unit in made.units.values() for _, path in unit.outputs}
     return {
         path: (name, digest)
         for name, entry in entries.items()
         if name.split("/")[0] not in made.failed
         for path, digest in entry.outputs.items()
-        if path not in named
+        if file_of(folder, path) not in named
     }

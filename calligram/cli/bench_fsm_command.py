@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from ..bench import fsm
 from ..bench.vocabularies import load, store
@@ -21,8 +17,11 @@ from .files import read_text, write_out
 from .options import Json
 from .parse_command import dump
 from .problems import visible
-from .progress import bars
-from .report_command import page_width
+from .progress import aside, bars
+
+WIDTHS: Final = (24, 12, 9, 11, 12, 15, 13, 6)
+HEAD: Final = ("", "states", "classes", "time", "table", "outlines-core", "grown", "same")
+"""What stands above the rows, which come one by one, and how wide the columns are."""
 
 
 def bench_fsm(
@@ -72,9 +71,18 @@ def bench_fsm(
         path = Path(folder) / "vocabulary.npz"
         store(vocabulary, path)
         task = shown.add_task("tables", total=len(what))
+        if not as_json:
+            write_out(f"{_counted(len(what))}, {len(vocabulary):,} tokens\n\n{_line(*HEAD)}\n")
+
+        def show(done: int, made: fsm.Measured) -> None:
+            if not as_json:
+                with aside(shown):
+                    write_out("".join(f"{line}\n" for line in listed(made)))
+            shown.update(task, completed=done)
+
         found = fsm.measure(
             what, path, walks=walks, limits=limits, whitespace=whitespace, max_depth=max_depth,
-            progress=lambda done: shown.update(task, completed=done),
+            progress=show,
         )  # fmt: skip
     summary = summed(found)
     if as_json:
@@ -82,19 +90,35 @@ def bench_fsm(
                  "same": m.same} for m in found]  # fmt: skip
         write_out(dump({"tokens": len(vocabulary), "sum": summary, "tools": rows}))
         return
-    console = Console(highlight=False, width=page_width() or 100)
-    with console.capture() as capture:
-        console.print(Text(f"{len(what)} tools, {len(vocabulary):,} tokens"))
-        console.print(listed(found))
-        for line in lines(summary):
-            console.print(Text(line))
-    write_out("".join(f"{line.rstrip()}\n" for line in capture.get().splitlines()))
+    write_out("\n" + "".join(f"{line}\n" for line in lines(summary)))
 
 
 def _short(part: dict[str, Any] | None) -> dict[str, Any] | None:
     """Figures without the ways and masks that they were checked with."""
     long = ("ways", "masks", "regex")
     return None if part is None else {k: v for k, v in part.items() if k not in long}
+
+
+def ratio(one: float, other: float) -> float | None:
+    """One of the other; None where the other was too little to be measured."""
+    return one / other if other else None
+
+
+def most(ratios: Iterable[float | None]) -> float | None:
+    """The greatest that is known."""
+    return max((r for r in ratios if r is not None), default=None)
+
+
+def times(amount: float | None) -> str:
+    """A ratio in words, to stand before `the time`."""
+    if amount is None:
+        return "an unknown part of"
+    return f"{amount:.4f} of" if amount < 1 else f"{amount:,.1f} times"
+
+
+def rounded(amount: float | None) -> str:
+    """A ratio as a number; `?` where it is not known."""
+    return "?" if amount is None else f"{amount:,.2f}"
 
 
 def summed(found: Sequence[fsm.Measured]) -> dict[str, Any]:
@@ -111,10 +135,8 @@ def summed(found: Sequence[fsm.Measured]) -> dict[str, Any]:
             name: max((m.own["steps"][name] for m in made), default=None)
             for name in ("next", "mask", "copy", "batch", "take")
         },
-        "mask_to_copy": max((m.own["steps"]["mask"] / m.own["steps"]["copy"] for m in made),
-                            default=None),
-        "batch_to_take": max((m.own["steps"]["batch"] / m.own["steps"]["take"] for m in made),
-                             default=None),
+        "mask_to_copy": most(ratio(m.own["steps"]["mask"], m.own["steps"]["copy"]) for m in made),
+        "batch_to_take": most(ratio(m.own["steps"]["batch"], m.own["steps"]["take"]) for m in made),
     }  # fmt: skip
     if pairs:
         out["outlines-core"] = {
@@ -124,53 +146,59 @@ def summed(found: Sequence[fsm.Measured]) -> dict[str, Any]:
                            for m in made),
             "seconds": sum(other["seconds"] for _, other in pairs),
             "bytes": sum(other["grown"] for _, other in pairs),
-            "of_seconds": sum(own["seconds"] for own, _ in pairs)
-            / sum(other["seconds"] for _, other in pairs),
-            "of_bytes": sum(own["bytes"] for own, _ in pairs)
-            / max(1, sum(other["grown"] for _, other in pairs)),
-            "slowest": max(own["seconds"] / other["seconds"] for own, other in pairs),
+            "of_seconds": ratio(sum(own["seconds"] for own, _ in pairs),
+                                sum(other["seconds"] for _, other in pairs)),
+            "of_bytes": ratio(sum(own["bytes"] for own, _ in pairs),
+                              sum(other["grown"] for _, other in pairs)),
+            "slowest": most(ratio(own["seconds"], other["seconds"]) for own, other in pairs),
             "same": sum(m.same is True for m in both),
             "different": sum(m.same is False for m in both),
         }  # fmt: skip
     return out
 
 
-def listed(found: Sequence[fsm.Measured]) -> Table:
-    """A line a tool."""
-    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0))
-    made.add_column("")
-    for name in ("states", "classes", "time", "table", "outlines-core", "grown", "same"):
-        made.add_column(name, justify="right")
-    for m in found:
-        name = visible(m.name)[:32]
-        if m.own.get("refused") is not None:
-            made.add_row(name, "refused")
-            continue
-        row = [f"{m.own['states']:,}", f"{m.own['classes']:,}", f"{m.own['seconds']:.2f} s",
-               mebibytes(m.own["bytes"])]  # fmt: skip
-        if m.other is not None and m.other.get("refused") is not None:
-            row += ["refused", ""]
-        elif m.other is not None:
-            more = ">" if "exceeded" in m.other else ""
-            row += [f"{more}{m.other['seconds']:.2f} s", more + mebibytes(m.other["grown"])]
-        else:
-            row += ["", ""]
-        made.add_row(name, *row, {True: "yes", False: "no", None: ""}[m.same])
-    return made
+def listed(m: fsm.Measured) -> list[str]:
+    """The line of a tool, and why something was refused."""
+    name = visible(m.name)[: WIDTHS[0]]
+    if m.own.get("refused") is not None:
+        return [_line(name, "refused"), *_why("calligram", m.own["refused"])]
+    row = [name, f"{m.own['states']:,}", f"{m.own['classes']:,}", f"{m.own['seconds']:.2f} s",
+           mebibytes(m.own["bytes"])]  # fmt: skip
+    if m.other is None:
+        return [_line(*row)]
+    if m.other.get("refused") is not None:
+        return [_line(*row, "refused"), *_why("outlines-core", m.other["refused"])]
+    more = ">" if "exceeded" in m.other else ""
+    row += [f"{more}{m.other['seconds']:.2f} s", more + mebibytes(m.other["grown"])]
+    return [_line(*row, {True: "yes", False: "no", None: ""}[m.same])]
+
+
+def _why(engine: str, reason: str) -> list[str]:
+    return [f"  {engine}: {visible(line.strip())}" for line in reason.splitlines()[:2]]
+
+
+def _line(first: str, *others: str) -> str:
+    """Columns: the first to the left, the others to the right."""
+    cells = (f"{cell:>{width}}" for cell, width in zip(others, WIDTHS[1:], strict=False))
+    return f"{first:<{WIDTHS[0]}}{''.join(cells)}".rstrip()
+
+
+def _counted(tools: int) -> str:
+    return f"{tools:,} tool{'' if tools == 1 else 's'}"
 
 
 def lines(summary: dict[str, Any]) -> list[str]:
     """The sums in words."""
     out = [
-        f"{summary['made']} of {summary['tools']} tables made in {summary['seconds']:.2f} s, "
-        f"{mebibytes(summary['bytes'])}"
+        f"{summary['made']} of {_counted(summary['tools'])} made into tables in "
+        f"{summary['seconds']:.2f} s, {mebibytes(summary['bytes'])}"
     ]
     if summary["made"]:
         steps = summary["steps"]
         out.append(
             f"slowest step: next state {steps['next']:.2f} µs, mask {steps['mask']:.2f} µs "
-            f"({summary['mask_to_copy']:.2f} × a copy), batch of 64 {steps['batch']:.1f} µs "
-            f"({summary['batch_to_take']:.2f} × np.take)"
+            f"({rounded(summary['mask_to_copy'])} × a copy), batch of 64 {steps['batch']:.1f} µs "
+            f"({rounded(summary['batch_to_take'])} × np.take)"
         )
     other = summary.get("outlines-core")
     if other is not None:
@@ -180,8 +208,8 @@ def lines(summary: dict[str, Any]) -> list[str]:
             f"{other['refused']} refused"
         )
         out.append(
-            f"calligram takes {other['of_seconds']:.4f} of the time ({other['slowest']:.2f} at "
-            f"worst) and {other['of_bytes']:.4f} of the memory; {other['same']} have the same "
+            f"calligram takes {times(other['of_seconds'])} the time ({rounded(other['slowest'])} × "
+            f"at worst) and {times(other['of_bytes'])} the memory; {other['same']} have the same "
             f"masks, {other['different']} have not"
         )
     return out

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from contextlib import ExitStack
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,6 +20,7 @@ from .problems import print_problems, visible
 
 if TYPE_CHECKING:
     from ..build.run import Summary
+    from ..build.state import Stale
 
 Manifest = Annotated[
     str | None,
@@ -31,6 +32,9 @@ Manifest = Annotated[
         "[tool.calligram].",
     ),
 ]
+_NAMED = 4
+"""Grammars that are named in one line."""
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, also for errors (on stderr).")]
 
 
@@ -52,6 +56,13 @@ def build(
             "compared with what comes out.",
         ),
     ] = False,
+    overwrite: Annotated[
+        bool,
+        typer.Option(
+            "--overwrite",
+            help="Replace files that are there already and that no build made.",
+        ),
+    ] = False,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -64,58 +75,70 @@ def build(
     if watch and (check or as_json):
         other = "--check" if check else "--json"
         raise typer.BadParameter(f"does not go with {other}", param_hint="'--watch'")
+    if check and overwrite:
+        raise typer.BadParameter("does not go with --check", param_hint="'--overwrite'")
     jobs = jobs or _cores()
     if watch:
-        return _watch(manifest, jobs, force)
+        return _watch(manifest, jobs, force, overwrite)
     from ..build import run
-    from ..build.state import MEANING
 
     file = _find(manifest)
     with _Bar() as bar:
         if check:
             stale, summary = run.check(file, jobs, force, bar.show)
         else:
-            stale, summary = [], run.build(file, jobs, force, bar.show, _waiting)
+            stale, summary = None, run.build(file, jobs, force, bar.show, _waiting, overwrite)
+    if as_json:
+        _print(_document(summary, stale))
+    lines = summary.notes if stale is None else _listed(stale, summary)
     if summary.failed:
         if not as_json:
-            lines = [f"{s.output}: {MEANING[s.reason]}" for s in stale]
-            _say([*lines, *summary.notes, "" if check else _line(summary)])
-        print_problems(_problems(summary), as_json)
+            _say([*lines, "" if check else _line(summary)])
+        _print_failures(summary, as_json)
         return ExitCode.INPUT if summary.input else ExitCode.CANNOT_COMPILE
     if check:
-        if as_json:
-            document: dict[str, Any] = {"fresh": summary.fresh, "stale": [asdict(s) for s in stale]}
-            _print(document)
-        else:
-            lines = [f"{s.output}: {MEANING[s.reason]}" for s in stale]
+        if not as_json:
             lines = lines or [f"{_grammars(summary.fresh)} up to date"]
             write_out("".join(f"{visible(line)}\n" for line in lines))
         return ExitCode.REFUSED if stale else ExitCode.OK
-    if as_json:
-        _print(
-            {
-                "built": summary.built,
-                "fresh": summary.fresh,
-                "removed": summary.removed,
-                "notes": summary.notes,
-            }
-        )
-    else:
-        _say(summary.notes)
+    if not as_json:
+        _say(lines)
         write_out(visible(_line(summary)) + "\n")
     return ExitCode.OK
 
 
+def _document(summary: Summary, stale: list[Stale] | None) -> dict[str, Any]:
+    """What a build did, or a check found, for a program."""
+    failed = sorted(summary.failed)
+    if stale is not None:
+        return {
+            "fresh": summary.fresh, "stale": [asdict(s) for s in stale], "failed": failed
+        }  # fmt: skip
+    return {
+        "built": summary.built, "fresh": summary.fresh, "removed": summary.removed,
+        "failed": failed, "notes": summary.notes,
+    }  # fmt: skip
+
+
+def _listed(stale: list[Stale], summary: Summary) -> list[str]:
+    """A line for each output that is not as it should be; one for all where nothing was built."""
+    from ..build.state import MEANING
+
+    if summary.first and stale and all(s.reason == "new" for s in stale):
+        return [f"nothing was built yet: `calligram build` makes {_counted(len(stale), 'file')}"]
+    return [f"{s.output}: {MEANING[s.reason]}" for s in stale]
+
+
 def clean(manifest: Manifest = None, as_json: Json = False) -> None:
-    """Remove what builds made, but for files that were changed since."""
+    """Remove what builds made, and their record, but for files that were changed since."""
     from ..build import run
 
-    removed, left = run.clean(_find(manifest), _waiting)
+    removed, left, notes = run.clean(_find(manifest), _waiting)
     if as_json:
-        _print({"removed": removed, "left": left})
+        _print({"removed": removed, "left": left, "notes": notes})
         return
-    _say(f"left: {path}: changed since it was built" for path in left)
-    write_out(f"{len(removed):,} file{'' if len(removed) == 1 else 's'} removed\n")
+    _say([*(f"left: {path}: changed since it was built" for path in left), *notes])
+    write_out(f"{_counted(len(removed), 'file')} removed\n")
 
 
 def _find(manifest: str | None) -> str:
@@ -126,12 +149,13 @@ def _find(manifest: str | None) -> str:
     return manifest
 
 
-def _watch(manifest: str | None, jobs: int, force: bool) -> int:
+def _watch(manifest: str | None, jobs: int, force: bool, overwrite: bool) -> int:
     """Build until Ctrl-C, which is how this ends, and so no failure."""
     from ..build import run, watch
 
     file = _find(manifest)
     inputs: tuple[str, ...] = (file,)
+    outputs: tuple[str, ...] = ()
     told: list[Problem] = []
     sys.stderr.write("watching; Ctrl-C ends it\n")
     try:
@@ -140,12 +164,13 @@ def _watch(manifest: str | None, jobs: int, force: bool) -> int:
             found: list[Problem] = []
             try:
                 with _Bar() as bar:
-                    summary = run.build(file, jobs, force, bar.show, _waiting)
-                if summary.built or summary.removed:
+                    summary = run.build(file, jobs, force, bar.show, _waiting, overwrite)
+                found = [replace(f.problem, hint=f.words()) for f in _failures(summary)]
+                if summary.built or summary.removed or (told and not found):
                     _say(summary.notes)
-                    write_out(visible(_line(summary)) + "\n")
-                found = _problems(summary)
-                looked = summary.inputs
+                    over = "; all is well again" if told and not found else ""
+                    write_out(visible(_line(summary)) + over + "\n")
+                looked, outputs = summary.inputs, summary.outputs
             except CalligramError as error:
                 found = list(error.problems)
                 looked = tuple(sorted({file, *inputs}))
@@ -157,15 +182,57 @@ def _watch(manifest: str | None, jobs: int, force: bool) -> int:
                 # What changed while nobody looked at it yet is built now.
                 inputs = looked
                 continue
-            watch.wait(seen)
+            # Whoever deletes or edits an output gets it back.
+            watch.wait({**seen, **watch.look(outputs)})
     except KeyboardInterrupt:
         return ExitCode.OK
 
 
-def _problems(summary: Summary) -> list[Problem]:
+@dataclass(slots=True)
+class _Failure:
+    """A problem, and the grammars that it is one of."""
+
+    problem: Problem
+    target: str | None
+    grammars: list[str] = field(default_factory=list)
+
+    def words(self) -> str:
+        """The hint, and what the problem is of."""
+        shown = ", ".join(f"'{name}'" for name in self.grammars[:_NAMED])
+        more = len(self.grammars) - _NAMED
+        shown += f" and {more} more" if more > 0 else ""
+        line = f"of grammar{'s' if len(self.grammars) > 1 else ''} {shown}"
+        if self.target:
+            whose = "their" if len(self.grammars) > 1 else "its"
+            line += f", target {self.target}; none of {whose} files was written"
+        return f"{self.problem.hint}\n  {line}" if self.problem.hint else line
+
+    def to_json(self) -> dict[str, object]:
+        """The problem for a program, with these."""
+        own: dict[str, object] = {"grammars": self.grammars}
+        own |= {"target": self.target} if self.target else {}
+        return {**self.problem.to_json(), **own}
+
+
+def _failures(summary: Summary) -> list[_Failure]:
     """All problems, each once, in the order of the grammars' names."""
-    found = [p for name in sorted(summary.failed) for p in summary.failed[name]]
-    return [replace(p, hint=p.hint and as_keys(p.hint)) for p in dict.fromkeys(found)]
+    found: dict[tuple[Problem, str | None], _Failure] = {}
+    for name in sorted(summary.failed):
+        target = summary.targets.get(name)
+        for problem in summary.failed[name]:
+            worded = replace(problem, hint=problem.hint and as_keys(problem.hint))
+            made = found.setdefault((worded, target), _Failure(worded, target))
+            made.grammars.append(name)
+    return list(found.values())
+
+
+def _print_failures(summary: Summary, as_json: bool) -> None:
+    failures = _failures(summary)
+    if as_json:
+        document = [failure.to_json() for failure in failures]
+        sys.stderr.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+        return
+    print_problems([replace(f.problem, hint=f.words()) for f in failures], False)
 
 
 def as_keys(words: str) -> str:
@@ -190,7 +257,11 @@ def _line(summary: Summary) -> str:
 
 
 def _grammars(count: int) -> str:
-    return f"{count:,} grammar{'' if count == 1 else 's'}"
+    return _counted(count, "grammar")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _say(lines: Any) -> None:
@@ -203,7 +274,7 @@ def _print(document: dict[str, Any]) -> None:
 
 
 def _waiting() -> None:
-    sys.stderr.write("another build of this manifest is at work; waiting for it\n")
+    sys.stderr.write("another build in this folder is at work; waiting for it\n")
 
 
 def _cores() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 import typer
@@ -11,13 +12,21 @@ from ..targets import gbnf
 from ..targets.regex_fsm import MAX_DEPTH
 from . import fsm_target, mask_file
 from .compiling import compile_grammar
-from .files import write_out, write_text
-from .options import CompileOptions, takes_compile_options
+from .files import file_or_none, write_out, write_text
+from .options import CompileOptions, parse_bounds, takes_compile_options
 from .parse_command import dump
 from .problems import visible
 
 Target = Literal["gbnf", "mask", "regex", "fsm"]
 EMIT = {"gbnf": gbnf.emit}
+FOR: Mapping[str, Sequence[Target]] = {
+    "--vocab": ("mask", "fsm"),
+    "--vocab-size": ("mask", "fsm"),
+    "--budget": ("mask",),
+    "--sample": ("mask",),
+    "--max-depth": ("regex", "fsm"),
+}
+"""The targets that an option has an effect on, where it is not all."""
 
 
 @takes_compile_options
@@ -31,18 +40,18 @@ def compile_command(
         ),
     ] = "gbnf",
     max_depth: Annotated[
-        int,
+        int | None,
         typer.Option(
             min=0,
             help="regex, fsm: how deep values nest that have no bound; only `--bounds none` leaves "
-            "any.",
+            f"any. {MAX_DEPTH} unless given.",
         ),
-    ] = MAX_DEPTH,
+    ] = None,
     output: Annotated[
         str | None,
         typer.Option(
             "--output", "-o", metavar="FILE",
-            help="Write here instead of to standard output: whole, or not at all.",
+            help="Write here instead of to standard output, which is -: whole, or not at all.",
         ),
     ] = None,
     vocab: Annotated[
@@ -56,7 +65,8 @@ def compile_command(
     vocab_size: Annotated[
         int | None,
         typer.Option(
-            min=1, help="mask: the number of the model's logits, if larger than the vocabulary."
+            min=1,
+            help="mask, fsm: the number of the model's logits, if larger than the vocabulary.",
         ),
     ] = None,
     budget: Annotated[
@@ -81,10 +91,27 @@ def compile_command(
     ] = False,
 ) -> None:  # fmt: skip
     """Compile tools and a dialect into a grammar, an expression, or masks for a vocabulary."""
-    given = {"--vocab-size": vocab_size, "--budget": budget, "--sample": sample}
+    given = {
+        "--vocab": vocab, "--vocab-size": vocab_size, "--budget": budget, "--sample": sample,
+        "--max-depth": max_depth,
+    }  # fmt: skip
+    for option, value in given.items():
+        if value is not None and target not in FOR[option]:
+            wanted = " and ".join(FOR[option])
+            message = f"is for --target {wanted}, not for {target}"
+            raise typer.BadParameter(message, param_hint=f"'{option}'")
+    if max_depth is not None and parse_bounds(options.bounds) is not None:
+        message = "with bounds nothing nests without end: it is for --bounds none"
+        raise typer.BadParameter(message, param_hint="'--max-depth'")
+    output = file_or_none(output)
+    if target in FOR["--vocab"]:
+        lacking = [o for o, v in (("--vocab", vocab), ("--output", output)) if v is None]
+        if lacking:
+            more = " (a file)" if output is None else ""
+            message = f"{target} needs {' and '.join(lacking)}{more}"
+            raise typer.BadParameter(message, param_hint="'--target'")
     if target == "mask":
-        if vocab is None or output is None:
-            raise typer.BadParameter("masks need --vocab and --output", param_hint="'--target'")
+        assert vocab is not None and output is not None
         samples = sample or []
         if [options.tools, *samples].count("-") > 1:
             raise typer.BadParameter("standard input can be one of --tools and --sample only")
@@ -96,14 +123,14 @@ def compile_command(
         else:
             write_out("".join(f"{visible(t)}\n" for t in mask_file.lines(report, samples)))
         return
-    for name, value in given.items():
-        if value:
-            raise typer.BadParameter("belongs to --target mask", param_hint=f"'{name}'")
-    if target == "regex" or target == "fsm":
-        fsm_target.emit(target, options, vocab, max_depth, output, as_json)
+    depth = MAX_DEPTH if max_depth is None else max_depth
+    if target == "fsm":
+        assert vocab is not None and output is not None
+        fsm_target.table(options, vocab, vocab_size, depth, output, as_json)
         return
-    if vocab is not None:
-        raise typer.BadParameter("belongs to --target mask or fsm", param_hint="'--vocab'")
+    if target == "regex":
+        fsm_target.expression(options, depth, output, as_json)
+        return
     grammar = compile_grammar(options, as_json)
     text = EMIT[target](grammar)
     if as_json:

@@ -12,7 +12,7 @@ import typer
 from ..chat_templates.chat_template import ChatTemplate
 from ..chat_templates.deriving import Derived, derive_spec, dialect_id, known_tokens
 from .exit_codes import ExitCode
-from .files import write_out, write_text
+from .files import file_or_none, write_out, write_text
 from .options import Json
 from .problems import visible
 from .templates_commands import Named, Template
@@ -39,6 +39,7 @@ def derive(
     Comments say where each part is from, what was not found, and which of other calls the spec does
     not read.
     """
+    output = file_or_none(output)
     chat = ChatTemplate.from_path(template, name)
     known = known_tokens(template)
     found = derive_spec(chat, dialect or dialect_id(chat.model or Path(template).stem), known)

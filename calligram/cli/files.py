@@ -77,8 +77,12 @@ def write_text(name: str, text: str) -> None:
     A pipe or a device is written directly.
 
     Raises:
-        InputError: it cannot be written.
+        InputError: it cannot be written, or is "-", where that has another meaning (see
+            `file_or_none`).
     """
+    if name == "-":
+        message = "standard output is taken by something else here"
+        raise InputError.at("cannot-write", message, Origin(file="<stdout>"), "name a file")
     path = Path(name)
     try:
         if path.exists() and not stat.S_ISREG(path.stat().st_mode):
@@ -105,6 +109,11 @@ def check_folder(name: str) -> None:
     if reason is not None:
         message = f"cannot be written: {reason}"
         raise InputError.at("cannot-write", message, Origin(file=name))
+
+
+def file_or_none(name: str | None) -> str | None:
+    """The file of an option `--output`; None for standard output, which "-" names too."""
+    return None if name == "-" else name
 
 
 def write_out(text: str) -> None:

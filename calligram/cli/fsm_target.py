@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import Literal
-
-import typer
+from collections.abc import Iterable
 
 from ..compiler.compiled import CompiledGrammar
 from ..compiler.vocabulary.any_file import from_file
-from ..targets import regex_fsm
+from ..compiler.vocabulary.vocabulary import Vocabulary
+from ..targets import mask, regex_fsm
 from .compiling import compile_grammar
 from .files import write_out, write_text
 from .options import CompileOptions
@@ -18,50 +17,44 @@ from .problems import visible
 from .progress import bars
 
 
-def emit(
-    target: Literal["regex", "fsm"],
-    options: CompileOptions,
-    vocab: str | None,
-    max_depth: int,
-    output: str | None,
-    as_json: bool,
-) -> None:
-    """Compile and write; what is cut of recursion is said on standard error.
+def expression(options: CompileOptions, max_depth: int, output: str | None, as_json: bool) -> None:
+    """Compile and write an expression; what is cut of recursion is said on standard error.
 
     Raises:
-        typer.BadParameter: a token table without a vocabulary or a file to go to.
+        CalligramError: whatever is wrong with the tools or the file, or the grammar is not regular
+            or too large.
+    """
+    grammar = compile_grammar(options, as_json)
+    text = regex_fsm.regex(grammar, max_depth=max_depth)
+    found = regex_fsm.cuts(grammar, max_depth=max_depth)
+    if as_json:
+        told = [cut.to_json() for cut in found]
+        text = dump(_document("regex", grammar) | {"regex": text, "cuts": told})
+    else:
+        _tell(found)
+    if output is not None:
+        # Without a line break: whoever reads the file would have it in the expression.
+        write_text(output, text)
+    else:
+        write_out(text if as_json else f"{text}\n")
+
+
+def table(
+    options: CompileOptions,
+    vocab: str,
+    size: int | None,
+    max_depth: int,
+    output: str,
+    as_json: bool,
+) -> None:
+    """Compile and write a token table; what is cut of recursion is said on standard error.
+
+    Raises:
         CalligramError: whatever is wrong with the tools, the vocabulary or the file, or the
             grammar is not regular or too large.
     """
-    if target == "fsm":
-        if vocab is None or output is None:
-            raise typer.BadParameter(
-                "a token table needs --vocab and --output", param_hint="'--target'"
-            )
-        _table(compile_grammar(options, as_json), vocab, max_depth, output, as_json)
-        return
-    if vocab is not None:
-        raise typer.BadParameter("belongs to --target fsm", param_hint="'--vocab'")
     grammar = compile_grammar(options, as_json)
-    text = regex_fsm.regex(grammar, max_depth=max_depth)
-    cuts = regex_fsm.cuts(grammar, max_depth=max_depth)
-    if as_json:
-        told = [{"rule": c.rule, "pointer": c.origin.pointer, "depth": c.depth} for c in cuts]
-        text = dump(_document(target, grammar) | {"regex": text, "cuts": told})
-    else:
-        for cut in cuts:
-            _tell(cut.origin.tool, cut.origin.pointer, cut.depth)
-        text += "\n"
-    if output is None:
-        write_out(text)
-    else:
-        write_text(output, text)
-
-
-def _table(
-    grammar: CompiledGrammar, vocab: str, max_depth: int, output: str, as_json: bool
-) -> None:
-    vocabulary = from_file(vocab)
+    vocabulary = from_file(vocab, size=size)
     with bars() as shown:
         task = shown.add_task("token table", total=100)
         made = regex_fsm.compile(
@@ -69,15 +62,34 @@ def _table(
             progress=lambda done: shown.update(task, completed=round(100 * done)),
         )  # fmt: skip
     made.save(output)
+    stuck = dead_ends(grammar, vocabulary, made)
+    classes = made.next.shape[1]
     if as_json:
-        write_out(dump(_document("fsm", grammar) | {"table": made.header}))
+        sizes = {"output": output, "classes": classes, "bytes": made.nbytes, "dead_ends": stuck}
+        write_out(dump(_document("fsm", grammar) | {"table": made.header | sizes}))
         return
-    for cut in made.header["cuts"]:
-        _tell(cut["tool"], cut["pointer"], cut["depth"])
-    states, classes = len(made), made.next.shape[1]
-    size = f"{made.nbytes / 2**20:,.1f} MiB"
-    tokens = len(vocabulary)
-    write_out(f"{states:,} states, {classes:,} classes of {tokens:,} tokens, {size}\n")
+    _tell(regex_fsm.cuts(grammar, max_depth=max_depth))
+    lines = [
+        f"{len(made):,} states, {classes:,} classes of {len(vocabulary):,} tokens, "
+        f"{binary_size(made.nbytes)}"
+    ]
+    if stuck:
+        states = "state is a dead end" if stuck == 1 else "states are dead ends"
+        lines.append(f"{stuck:,} {states}: no tokens lead from there to the end of a text")
+    write_out("".join(f"{line}\n" for line in lines))
+
+
+def dead_ends(grammar: CompiledGrammar, vocabulary: Vocabulary, made: regex_fsm.TokenTable) -> int:
+    """How many states of a table are dead ends; they are only looked for where bytes are lacking
+    without which there may be some."""
+    return len(made.dead_ends()) if mask.lacking_bytes(grammar, vocabulary) else 0
+
+
+def binary_size(amount: int) -> str:
+    """`7.8 MiB`, or `3.1 KiB` of what is smaller."""
+    if amount < 2**20:
+        return f"{amount / 2**10:,.1f} KiB"
+    return f"{amount / 2**20:,.1f} MiB"
 
 
 def _document(target: str, grammar: CompiledGrammar) -> dict[str, object]:
@@ -85,8 +97,6 @@ def _document(target: str, grammar: CompiledGrammar) -> dict[str, object]:
     return {"target": target, "trigger": trigger, "report": grammar.report.to_json()}
 
 
-def _tell(tool: str | None, pointer: str, depth: int) -> None:
-    place = pointer or "values of any type"
-    where = f"tool '{tool}': {place}" if tool else place
-    line = f"note: {where}: nested at most {depth} deep (--max-depth)"
-    sys.stderr.write(visible(line) + "\n")
+def _tell(found: Iterable[regex_fsm.RecursionCut]) -> None:
+    for cut in found:
+        sys.stderr.write(visible(f"note: {cut} (--max-depth)") + "\n")

@@ -16,7 +16,7 @@ from ..compiler.origin import Origin
 from ..compiler.spec_loader import find_spec
 from ..compiler.tools import read_tools
 from .exit_codes import InputError
-from .files import read_text, write_out, write_text
+from .files import file_or_none, read_text, write_out, write_text
 from .problems import named, visible
 
 _NAMED = 12
@@ -67,7 +67,7 @@ def init(
     ] = FILE,
 ) -> None:  # fmt: skip
     """Write a manifest for `calligram build`; a file that is there is never replaced."""
-    if os.path.lexists(output) or os.path.basename(output) == PYPROJECT:
+    if (os.path.lexists(output) and output != "-") or os.path.basename(output) == PYPROJECT:
         message = "is there already, and is not replaced"
         if os.path.basename(output) == PYPROJECT:
             message = "is not this command's to write"
@@ -85,16 +85,17 @@ def init(
     folder = os.path.dirname(output) or "."
     spec = dialect if not _is_file(dialect) else _relative(dialect, folder)
     shown = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
-    write_text(
-        output,
-        _TEXT.format(
-            name="tools",
-            tools=quoted(_relative(tools, folder)),
-            found=visible(shown).replace("\n", " "),
-            dialect=quoted(spec),
-            first=quoted(names[0]),
-        ),
+    made = _TEXT.format(
+        name="tools",
+        tools=quoted(_relative(tools, folder)),
+        found=visible(shown).replace("\n", " "),
+        dialect=quoted(spec),
+        first=quoted(names[0]),
     )
+    if file_or_none(output) is None:
+        write_out(made)
+        return
+    write_text(output, made)
     write_out(f"{output} written; `calligram build` builds it\n")
 
 

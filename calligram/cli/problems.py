@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ..compiler.origin import Origin, Problem
+from ..compiler.origin import Problem
 
 ARGUMENTS = (
     "tool_choice|reasoning|key_order|on_unsupported|open_objects|openapi|whitespace|formats|"
@@ -30,21 +30,9 @@ def print_problems(problems: Iterable[Problem], as_json: bool) -> None:
 
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     for problem in problems:
-        text = Text(visible(line_of(problem)))
+        text = Text(visible(str(problem)))
         text.highlight_regex(rf"{problem.severity}\[", STYLE[problem.severity])
         console.print(text)
-
-
-def line_of(problem: Problem) -> str:
-    """The problem in words; a pointer to the whole document says nothing and is left out."""
-    text = str(problem)
-    origin = problem.origin
-    if origin.pointer or origin.tool is not None:
-        return text
-    if replace(origin, span=None) == Origin():
-        return text.removeprefix("/: ")
-    place = str(origin)
-    return place.removesuffix(": /") + text.removeprefix(place)
 
 
 def as_options(words: str) -> str:

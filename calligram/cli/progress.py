@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -18,3 +21,16 @@ def bars() -> Progress:
         transient=True,
         disable=not console.is_terminal,
     )
+
+
+@contextmanager
+def aside(shown: Progress) -> Iterator[None]:
+    """Take the bars away while something is printed, which may go to the same terminal."""
+    if shown.disable:
+        yield
+        return
+    shown.stop()
+    try:
+        yield
+    finally:
+        shown.start()

@@ -48,6 +48,18 @@ class RecursionCut:
     origin: Origin
     depth: int
 
+    def to_json(self) -> dict[str, object]:
+        """The same as plain data."""
+        return {
+            "rule": self.rule, "tool": self.origin.tool, "pointer": self.origin.pointer,
+            "depth": self.depth,
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        place = self.origin.pointer or "values of any type"
+        where = f"tool '{self.origin.tool}': {place}" if self.origin.tool else place
+        return f"{where}: nested at most {self.depth} deep"
+
 
 def recursive_rules(grammar: Grammar) -> list[tuple[list[str], Origin]]:
     """The groups of rules that lead back to themselves, in order of first use, each with the first

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from .files import Named, malformed, unreadable
+from .files import Named, malformed, opened, unreadable
 from .vocabulary import Vocabulary
 
 _HEAD: Final = 65_536
@@ -39,5 +39,5 @@ def from_file(path: Named, *, size: int | None = None, cache: bool = True) -> Vo
 
 
 def _head(path: Named) -> bytes:
-    with open(path, "rb") as file:
+    with opened(path) as file:
         return file.read(_HEAD)

@@ -25,7 +25,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from .files import Named
+from .files import Named, opened
 from .loaded import Loaded
 
 FORMAT: Final = 1
@@ -103,7 +103,7 @@ def fingerprint(what: str, files: Sequence[Named]) -> str | None:
     state = hashlib.sha256(f"{FORMAT} {what} {len(files)}\n".encode())
     for path in files:
         try:
-            with open(path, "rb") as file:
+            with opened(path) as file:
                 status = os.fstat(file.fileno())
                 state.update(f"{status.st_size}\n".encode())
                 if status.st_size <= _WHOLE:

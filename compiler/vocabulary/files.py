@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
-from typing import Final
+import stat
+from typing import BinaryIO, Final
 
 from ..errors import VocabularyError, reason_of
 from ..origin import Origin
@@ -32,6 +32,18 @@ def malformed(path: Named | None, message: str, hint: str | None = None) -> Voca
     return VocabularyError.at("vocabulary-format", message, Origin(file=file), hint)
 
 
+def opened(path: Named) -> BinaryIO:
+    """A file, to be read. Of a pipe nobody knows when it ends, or whether it begins.
+
+    Raises:
+        OSError, ValueError: it cannot be opened, or is no regular file.
+    """
+    mode = os.stat(path).st_mode
+    if not stat.S_ISREG(mode):
+        raise ValueError("it is a folder" if stat.S_ISDIR(mode) else "it is no regular file")
+    return open(path, "rb")
+
+
 def read(path: Named) -> bytes:
     """The bytes of a file.
 
@@ -39,7 +51,7 @@ def read(path: Named) -> bytes:
         VocabularyError: it cannot be read, or is longer than `MAX_BYTES`.
     """
     try:
-        with Path(path).open("rb") as file:
+        with opened(path) as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         raise unreadable(error, path) from None

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from ..errors import VocabularyError
-from .files import malformed, unreadable
+from .files import malformed, opened, unreadable
 
 _STRING: Final = 8
 _ARRAY: Final = 9
@@ -38,12 +38,14 @@ def read_metadata(path: str | os.PathLike[str], wanted: Callable[[str], bool]) -
         VocabularyError: the file cannot be read, is no GGUF, or is cut off.
     """
     try:
-        with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        with opened(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             return _Reader(data, os.fspath(path)).read(wanted)
     except OSError as error:
         raise unreadable(error, path) from None
-    except ValueError:  # An empty file cannot be mapped.
-        raise malformed(path, "is empty") from None
+    except ValueError as error:
+        if "empty" in str(error):  # Which cannot be mapped.
+            raise malformed(path, "is empty") from None
+        raise unreadable(error, path) from None
 
 
 class _Reader:

@@ -18,6 +18,7 @@ from ...compiler.automaton.byte_dfa import ByteDfa
 from ...compiler.compiled import CompiledGrammar
 from ...compiler.passes.cut_recursion import RecursionCut
 from ...compiler.vocabulary.vocabulary import Vocabulary
+from .advice import advised
 from .automaton import MAX_STATES, automaton
 from .build import MAX_BYTES
 from .counted import table_of
@@ -29,7 +30,7 @@ from .regular import MAX_DEPTH, regular
 from .states import DEAD, ENDED, START
 from .table import TokenTable
 from .tensors import CountedTensors, TensorTable
-from .text import MAX_TEXT, regex_text
+from .text import HINT, HINT_OF_BOUNDS, MAX_TEXT, regex_text
 
 __all__ = [
     "DEAD",
@@ -84,10 +85,11 @@ def compile(
     cut, found = regular(grammar.enforced, max_depth)
     if progress is not None:
         progress(0.0)
-    return table_of(
-        cut, vocabulary, partial(_header, grammar, found), max_states, max_bytes,
-        partial(key_place, grammar), progress,
-    )  # fmt: skip
+    with advised(grammar):
+        return table_of(
+            cut, vocabulary, partial(_header, grammar, found), max_states, max_bytes,
+            partial(key_place, grammar), progress,
+        )  # fmt: skip
 
 
 def dfa(
@@ -102,7 +104,8 @@ def dfa(
         TargetError: as for :func:`compile`.
     """
     cut, _ = regular(grammar.enforced, max_depth)
-    return automaton(cut, {}, max_states, partial(key_place, grammar))
+    with advised(grammar):
+        return automaton(cut, {}, max_states, partial(key_place, grammar))
 
 
 def regex(
@@ -120,7 +123,9 @@ def regex(
     Raises:
         TargetError: code ``unsupported-feature``: not regular, or longer than that.
     """
-    return regex_text(regular(grammar.enforced, max_depth)[0], max_length)
+    cut, _ = regular(grammar.enforced, max_depth)
+    hint = HINT if grammar.bounds is None else HINT_OF_BOUNDS
+    return regex_text(cut, max_length, partial(key_place, grammar), hint)
 
 
 def cuts(grammar: CompiledGrammar, *, max_depth: int = MAX_DEPTH) -> tuple[RecursionCut, ...]:
@@ -141,10 +146,7 @@ def _header(
         "bounds": None
         if bounds is None
         else {name: getattr(bounds, name) for name in type(bounds).__slots__},
-        "cuts": [
-            {"rule": c.rule, "tool": c.origin.tool, "pointer": c.origin.pointer, "depth": c.depth}
-            for c in found
-        ],
+        "cuts": [cut.to_json() for cut in found],
         "keywords": dict(sorted(statuses.items())),
         "dropped_tools": list(grammar.dropped),
     }

@@ -1,14 +1,13 @@
 """Regular node -> fragment: states are taken out one by one, loops that count stay counts.
 
 A place is a state with the counts that are still wanted and allowed. A place that does nothing but
-repeat is written ``(?:...){m,n}``; the others are joined along their edges until only the start
-and the end are left (Brzozowski and McCluskey). Both are read off a deterministic machine, so no
-text can be read in two ways, and an engine that backtracks has little to go back to.
+repeat is written ``(?:...){m,n}``; the others are taken out (:mod:`.joining`) until only the start
+and the end are left. Both are read off a deterministic machine, so no text can be read in two ways,
+and an engine that backtracks has little to go back to.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable
 from typing import Final
 
@@ -16,7 +15,8 @@ from ...compiler.errors import GrammarError, TargetError
 from ...compiler.grammar import Expr, Regular
 from ...compiler.passes.regular_counts import Counts
 from ...compiler.passes.regular_edges import Edges, edges_of
-from .fragments import EMPTY, Fragment, choice, repeat, sequence
+from .fragments import EMPTY, Fragment, choice, repeat
+from .joining import Joined
 
 MAX_PLACES: Final = 4000
 """Places of one machine."""
@@ -72,24 +72,23 @@ class _Machine:
         self.most = most
         self._labels: dict[int, Fragment] = {}
         self._spell = spell
-        self.out: dict[Place, dict[Place, Fragment]] = {}
-        self.into: dict[Place, dict[Place, None]] = {}
+        self.joined: Joined[Place] = Joined(self._fits)
 
     def fragment(self) -> Fragment:
         start = self._place(self.edges.start, self.node.min, self.node.max)
-        self._join(_ENTRY, start, EMPTY)
+        self.joined.join(_ENTRY, start, EMPTY)
         queue = [start]
         seen = {start}
         for place in queue:
             for target, label in self._steps(place):
-                self._join(place, target, label)
+                self.joined.join(place, target, label)
                 if target not in seen and target != _END:
                     seen.add(target)
                     queue.append(target)
             if len(queue) > MAX_PLACES:
                 raise self._too_long()
-        self._take_out(queue)
-        return self.out[_ENTRY][_END]
+        self.joined.take_out(queue)
+        return self.joined.out[_ENTRY][_END]
 
     def _place(self, state: int, low: int, high: int | None) -> Place:
         """The same place for counts that make no difference."""
@@ -124,55 +123,9 @@ class _Machine:
             found = self._labels[id(label)] = self._spell(label)
         return found
 
-    def _join(self, source: Place, target: Place, label: Fragment) -> None:
-        """One more way from a place to another."""
-        row = self.out.setdefault(source, {})
-        made = choice([row[target], label]) if target in row else label
+    def _fits(self, made: Fragment) -> None:
         if len(made.text) > self.most:
             raise self._too_long()
-        row[target] = made
-        self.into.setdefault(target, {})[source] = None
-
-    def _cost(self, place: Place) -> int:
-        """By how much the whole grows without the place."""
-        out = self.out.get(place, {})
-        loop = len(out[place].text) if place in out else 0
-        ways = [len(f.text) for target, f in out.items() if target != place]
-        sources = [s for s in self.into.get(place, {}) if s != place]
-        entering = sum(len(self.out[s][place].text) for s in sources)
-        return (
-            entering * (len(ways) - 1)
-            + sum(ways) * (len(sources) - 1)
-            + loop * (len(ways) * len(sources) - 1)
-        )
-
-    def _take_out(self, places: list[Place]) -> None:
-        order = {place: at for at, place in enumerate(places)}
-        heap = [(self._cost(place), at) for place, at in order.items()]
-        heapq.heapify(heap)
-        left = set(places)
-        while heap:
-            cost, at = heapq.heappop(heap)
-            place = places[at]
-            if place not in left:
-                continue
-            now = self._cost(place)
-            if now > cost:
-                heapq.heappush(heap, (now, at))
-                continue
-            left.remove(place)
-            out = self.out.pop(place, {})
-            loop = repeat(out.pop(place), 0, None) if place in out else EMPTY
-            sources = [s for s in self.into.pop(place) if s != place]
-            for target in out:
-                self.into[target].pop(place, None)
-            for source in sources:
-                entering = self.out[source].pop(place)
-                for target, leaving in out.items():
-                    self._join(source, target, sequence([entering, loop, leaving]))
-            for near in {*sources, *out}:
-                if near in left:
-                    heapq.heappush(heap, (self._cost(near), order[near]))
 
     def _too_long(self) -> TargetError:
         node = self.node

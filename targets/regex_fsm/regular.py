@@ -45,13 +45,16 @@ def _memories(grammar: Grammar) -> list[Problem]:
     for node in todo:
         match node:
             case Distinct():
-                found["distinct-items: `uniqueItems` over open values", node.origin] = None
+                what = "distinct-items: the items that `uniqueItems` keeps apart must be remembered"
+                found[what, node.origin] = None
             case Members() if node.names:
                 what = "distinct-keys: keys that are counted or ordered must be remembered"
                 found[what, node.origin] = None
         todo += children(node)
     return [
-        Problem("unsupported-feature", f"{what}, and no finite automaton can", origin, RELAX_HINT)
+        Problem(
+            "unsupported-feature", f"{what}, which no finite automaton does", origin, RELAX_HINT
+        )
         for what, origin in found
     ]
 
@@ -59,7 +62,7 @@ def _memories(grammar: Grammar) -> list[Problem]:
 def _recursion(origin: Origin) -> Problem:
     return Problem(
         "unsupported-feature",
-        "recursion: nested without bound, and no finite automaton can",
+        "recursion: values nest without bound, which no finite automaton follows",
         origin,
         "give `max_depth`, or compile with bounds",
     )

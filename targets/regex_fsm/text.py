@@ -6,6 +6,7 @@ passes that other targets use.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from ...compiler.errors import TargetError
@@ -30,6 +31,7 @@ from ...compiler.origin import Origin
 from ...compiler.passes.expand_members import members_expr
 from ...compiler.passes.rewrite import RuleMaker
 from . import fragments
+from .chains import Chains
 from .fragments import EMPTY, Fragment
 from .machines import machine_fragment
 from .objects import is_plain, members_fragment
@@ -41,25 +43,48 @@ MAX_GROUPS: Final = 100
 """Groups inside groups; engines read them recursively (Rust's stops at 250)."""
 
 
-def regex_text(grammar: Grammar, max_length: int) -> str:
+HINT: Final = "lower `max_depth`, or give the schema fewer keys there; "
+HINT_OF_BOUNDS: Final = "compile with bounds=None or smaller bounds; "
+_HINT: Final = "the token table does without the text"
+
+_SHARE: Final = 3
+"""What is less than one in so many of the whole is not to blame for its length."""
+
+Find = Callable[[Origin, str], Origin]
+"""The place of an object, and a declared key of it -> the key's place."""
+
+
+def regex_text(
+    grammar: Grammar,
+    max_length: int,
+    find: Find = lambda place, _: place,
+    hint: str = HINT,
+) -> str:
     """The expression of ``grammar.start``, which has no recursion and remembers nothing.
+
+    Args:
+        find: asked where a key comes from that takes too many characters.
+        hint: what makes expressions shorter.
 
     Raises:
         TargetError: code ``unsupported-feature``: longer or deeper than engines take.
     """
-    found = _Speller(grammar, max_length).spell(grammar.start)
+    found = _Speller(grammar, max_length, find, hint).spell(grammar.start)
     # An empty expression is none to some engines.
     return found.text or "(?:)"
 
 
 class _Speller:
-    def __init__(self, grammar: Grammar, most: int) -> None:
+    def __init__(self, grammar: Grammar, most: int, find: Find, hint: str) -> None:
         self.grammar = grammar
         self.most = most
+        self.find, self.hint = find, hint
         self.maker = RuleMaker(grammar.rules)
         self.rules: dict[str, Expr] = {}
         self.machines: dict[tuple[int, int, int | None], tuple[Regular, Fragment]] = {}
         self.expanded: dict[int, tuple[Members, Expr]] = {}
+        self.chains = Chains(self._rule)
+        self.chained: dict[str, Fragment] = {}
 
     def spell(self, start: Expr) -> Fragment:
         """The fragment of an expression, after those of all that it holds."""
@@ -80,16 +105,25 @@ class _Speller:
                 stack += waiting[::-1]
                 continue
             active.discard(id(node))
-            found = self._fragment(node, [done[id(kid)] for kid in inside])
-            done[id(node)] = self._checked(found, node)
+            try:
+                found = self._fragment(node, [done[id(kid)] for kid in inside])
+                self._fits(found)
+            except _TooLarge as error:
+                way = [n for n in stack if id(n) in active]
+                place = self._largest(node, done) or self._around([*way, node])
+                raise self._refused(error, place) from None
+            done[id(node)] = found
             kept.append(node)
             stack.pop()
         return done[id(start)]
 
     def _inside(self, node: Expr) -> tuple[Expr, ...]:
         match node:
+            case RuleRef(name) if name in self.chained:
+                return ()
             case RuleRef(name):
-                return (self._rule(name),)
+                chain = self.chains.of(name)
+                return (self._rule(name),) if chain is None else chain.parts
             case Members() if is_plain(node):
                 return (*(key.body for key in node.keys), node.separator, *node.open)
             case Members():
@@ -120,7 +154,14 @@ class _Speller:
                 return fragments.choice(inside)
             case Repeat(_, low, high):
                 return fragments.repeat(inside[0], low, high)
-            case RuleRef() | Capture():
+            case RuleRef(name):
+                chain = self.chains.of(name)
+                if chain is None:
+                    return inside[0]
+                if name not in self.chained:
+                    self.chained[name] = chain.joined(inside, self._fits)
+                return self.chained[name]
+            case Capture():
                 return inside[0]
             case Regular():
                 return self._machine(node)
@@ -142,13 +183,53 @@ class _Speller:
             self.machines[key] = (node, machine_fragment(node, self.spell, self.most))
         return self.machines[key][1]
 
-    def _checked(self, found: Fragment, node: Expr) -> Fragment:
-        origin = node.origin if isinstance(node, (Regular, Members)) else Origin()
+    def _fits(self, found: Fragment) -> None:
         if len(found.text) > self.most:
-            raise _refused("length", f"it has more than {self.most:,} characters", origin)
+            raise _TooLarge("length", f"it has more than {self.most:,} characters")
         if found.depth > MAX_GROUPS:
-            raise _refused("nesting", f"it has groups more than {MAX_GROUPS} deep", origin)
-        return found
+            raise _TooLarge("nesting", f"it has groups more than {MAX_GROUPS} deep")
+
+    def _largest(self, node: Expr, done: Mapping[int, Fragment]) -> Origin | None:
+        """The place of the smallest part that most of a fragment is in; None if it has none."""
+        place = None
+        while True:
+            if isinstance(node, (Regular, Members)) and node.origin != Origin():
+                place = node.origin
+            inside = self._inside(node)
+            sizes = [len(done[id(kid)].text) for kid in inside]
+            if not sizes or max(sizes) * _SHARE < self.most:
+                return place
+            at = sizes.index(max(sizes))
+            if isinstance(node, Members) and is_plain(node) and at < len(node.keys):
+                place = self.find(node.origin, node.keys[at].name)
+            node = inside[at]
+
+    def _around(self, way: Iterable[Expr]) -> Origin:
+        """The place of the innermost member on the way to a part."""
+        place = Origin()
+        around: Members | None = None
+        for node in way:
+            if around is not None:
+                names = [key.name for key in around.keys if key.body is node]
+                place = self.find(around.origin, names[0]) if names else place
+            around = None
+            if isinstance(node, (Regular, Members)) and node.origin != Origin():
+                place = node.origin
+            if isinstance(node, Members):
+                around = node
+        return place
+
+    def _refused(self, error: _TooLarge, place: Origin) -> TargetError:
+        message = f"{error.feature}: the regular expression cannot be written: {error.what}"
+        return TargetError.at("unsupported-feature", message, place, self.hint + _HINT)
+
+
+class _TooLarge(Exception):
+    """Longer or deeper than engines take."""
+
+    def __init__(self, feature: str, what: str) -> None:
+        super().__init__(feature, what)
+        self.feature, self.what = feature, what
 
 
 def unrolled(body: Expr, name: str) -> Expr:
@@ -171,13 +252,3 @@ def unrolled(body: Expr, name: str) -> Expr:
     if not again:
         return body
     return Sequence((Repeat(Choice(tuple(again)), 0, None), Choice(tuple(ways))))
-
-
-def _refused(feature: str, what: str, origin: Origin) -> TargetError:
-    return TargetError.at(
-        "unsupported-feature",
-        f"{feature}: the regular expression cannot be written: {what}",
-        origin,
-        "lower `max_depth`, or give the schema fewer keys there; the token table does without "
-        "the text",
-    )

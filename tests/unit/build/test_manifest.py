@@ -163,3 +163,30 @@ def test_a_list_is_not_empty_because_of_what_is_in_it(tmp_path: Path) -> None:
     said = {p.origin.pointer: p.message for p in caught.value.problems}
     assert said["/grammars/a/only"] == "`only` must not be empty"
     assert set(said) == {"/grammars/a/only", "/grammars/a/tool/0"}
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "said"),
+    [
+        ('samples = ["s.txt"]', "samples", "is for the target `mask`"),
+        ("budget = { states = 5 }", "budget", "is for the target `mask`"),
+        ('vocabulary = "v.gguf"', "vocabulary", "is for the targets `fsm` and `mask`"),
+        ("vocabulary_size = 9", "vocabulary_size", "is for the targets `fsm` and `mask`"),
+        ("max_depth = 2", "max_depth", "is for the targets `regex` and `fsm`"),
+        ('targets = ["regex"]\nmax_depth = 2', "max_depth", "nothing nests without end"),
+        ('tool_choice = "none"\ntool = ["x"]', "tool", "none may"),
+    ],
+)
+def test_keys_without_effect_are_refused_where_they_are_a_grammars_own(
+    tmp_path: Path, line: str, key: str, said: str
+) -> None:
+    base = 'tools = "t.json"\ndialect = "hermes-json"\n'
+    file = tmp_path / "calligram.toml"
+    file.write_text(f"[grammars.g]\n{base}{line}\n", encoding="utf-8")
+    with pytest.raises(ManifestError) as error:
+        load(str(file))
+    [problem] = error.value.problems
+    assert problem.origin.pointer == f"/grammars/g/{key}" and said in problem.message
+    assert problem.origin.line == line.count("\n") + 4
+    file.write_text(f"[defaults]\n{line}\n[grammars.g]\n{base}", encoding="utf-8")
+    assert load(str(file)).grammars

@@ -89,6 +89,9 @@ def test_a_tools_name_stays_within_its_folder(folder: Path, tool: str, file: str
         (('targets = ["fsm"]', 'vocabulary = "none.gguf"'), ["cannot-read"]),
         (('output = "{nme}"',), ["manifest-value"]),
         (('output = "{tool}"',), ["manifest-value"]),
+        (('tool = ["none"]',), ["unknown-tool"]),
+        (('only = ["one"]', 'tool = ["two"]'), ["unknown-tool"]),
+        (('tool = ["one"]', "each = true"), ["manifest-value"]),
         (('output = "t.json"',), ["manifest-output"]),
         (('output = "./calligram.toml"',), ["manifest-output"]),
         (('output = "x/../calligram.lock"',), ["manifest-output"]),
@@ -104,6 +107,27 @@ def test_what_cannot_be_planned_is_refused(
     assert made.units == {}
     assert [p.code for p in made.failed["g"]] == codes
     assert all(p.origin.file for p in made.failed["g"])
+
+
+@pytest.mark.parametrize(
+    ("line", "pointer"),
+    [
+        ('tools = "none.json"', "/grammars/g/tools"),
+        ('tool = ["none"]', "/grammars/g/tool"),
+        ('samples = ["none.txt"]', "/grammars/g/samples"),
+        ('documents = ["none.json"]', "/grammars/g/documents"),
+        ('vocabulary = "none.gguf"', "/grammars/g/vocabulary"),
+        ('dialect = "none.yaml"', "/grammars/g/dialect"),
+    ],
+)
+def test_what_the_manifest_says_wrong_is_placed_in_it(
+    folder: Path, line: str, pointer: str
+) -> None:
+    made = planned(folder, 'targets = ["mask"]', 'vocabulary = "v.json"', line)
+    [problem] = made.failed["g"]
+    assert (problem.origin.file, problem.origin.pointer) == (
+        str(folder / "calligram.toml"), pointer,
+    )  # fmt: skip
 
 
 def test_hints_name_what_is_near(folder: Path) -> None:

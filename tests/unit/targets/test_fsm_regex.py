@@ -303,6 +303,46 @@ def test_a_tool_in_each_engine(engine: str) -> None:
     assert [t for t in texts if accepts(t) != grammar.check(t).accepted] == []
 
 
+OPEN = {"date-time": 3000, "time": 6000, "duration": 400, "uri": 40_000, "ipv6": 20_000,
+        "uri-template": 2000, "json-pointer": 200}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_bounds_of_loops_are_said_once(name: str) -> None:
+    # They are rules that end in each other; written out at every place they take hundreds of times
+    # as much.
+    schema = {"type": "string", "format": name}
+    for bounds in (calligram.Bounds(), calligram.Bounds(string=3)):
+        grammar = calligram.compile_schema(schema, whitespace="exact", bounds=bounds)
+        pattern = regex_fsm.regex(grammar)
+        assert len(pattern) < OPEN[name]
+    accepts = python(pattern)
+    random = dice("bounds", name)
+    texts = Sampler(grammar.enforced.rules, random).texts(grammar.enforced.start, 60)
+    texts += mutations(texts, random, 60)
+    assert [t for t in texts if accepts(t) != grammar.check(t).accepted] == []
+
+
+def test_what_is_too_long_is_refused_at_its_place_with_what_helps() -> None:
+    long = {"type": "string", "format": "regex"}
+    nested = {"type": "object", "properties": {"n": {"type": "integer"}, "z": long}}
+    tool = {"name": "t", "parameters": {"type": "object", "properties": {"y": nested}}}
+    with pytest.raises(TargetError) as refused:
+        regex_fsm.regex(calligram.compile_tools([tool], "hermes-json"))
+    [problem] = refused.value.problems
+    assert (problem.origin.tool, problem.origin.pointer) == ("t", "/properties/y/properties/z")
+    assert problem.message.startswith("length:") and "bounds=None" in (problem.hint or "")
+    wide = {"type": "object", "properties": {f"k{i}": {"enum": ["a" * 90]} for i in range(30)}}
+    grammar = calligram.compile_schema(
+        {"type": "object", "properties": {"a": wide, "b": {}}}, bounds=None, whitespace="exact"
+    )
+    with pytest.raises(TargetError) as refused:
+        regex_fsm.regex(grammar, max_depth=0, max_length=2000)
+    [problem] = refused.value.problems
+    assert problem.origin.pointer == "/properties/a"
+    assert "bounds" not in (problem.hint or "") and "max_depth" in (problem.hint or "")
+
+
 def test_recursion_is_cut_as_in_the_table() -> None:
     grammar = calligram.compile_schema({}, bounds=None, whitespace="exact")
     accepts = python(regex_fsm.regex(grammar, max_depth=1))

@@ -327,6 +327,53 @@ def test_too_many_states_are_refused_at_their_place() -> None:
     assert regex_fsm.compile(grammar, VOCABULARY, max_states=2000).dead_ends() == []
 
 
+TREE: dict[str, Any] = {
+    "$defs": {
+        "n": {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {
+                "v": {"type": "string"},
+                "kids": {"type": "array", "items": {"$ref": "#/$defs/n"}},
+            },
+        }
+    },
+    "type": "object",
+    "properties": {"root": {"$ref": "#/$defs/n"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("properties", "said", "bounds"),
+    [
+        ({"x": {}}, "`depth` (8), `keys` (64), `items` (256)", None),
+        (TREE["properties"], "`recursion` (8)", calligram.Bounds(recursion=2, items=8)),
+        (
+            {"x": {"type": "array", "items": {"type": "array", "items": {"type": "string"}}}},
+            "bounds `items` (256) and `string` (8,192)",
+            calligram.Bounds(items=4, string=50),
+        ),
+        ({"x": {"type": "string", "maxLength": 9000, "pattern": "^(ab?){0,4000}$"}},
+         "give the schema smaller bounds there", None),
+    ],
+)  # fmt: skip
+def test_what_takes_too_many_states_names_the_bounds_that_help(
+    properties: dict[str, Any], said: str, bounds: calligram.Bounds | None
+) -> None:
+    schema = {**TREE, "properties": properties, "additionalProperties": False}
+
+    def made(given: calligram.Bounds | None) -> regex_fsm.TokenTable:
+        grammar = calligram.compile_schema(schema, bounds=given, whitespace="exact")
+        return regex_fsm.compile(grammar, VOCABULARY, max_states=4000, max_depth=1)
+
+    with pytest.raises(TargetError) as refused:
+        made(calligram.Bounds())
+    [problem] = refused.value.problems
+    assert said in (problem.hint or "") and "masks" in (problem.hint or "")
+    if "default bound" in (problem.hint or ""):
+        assert len(made(bounds)) > 10  # It helps.
+
+
 def test_too_large_a_table_is_refused() -> None:
     _, message = refusal(SCHEMA, max_bytes=1000)
     assert "1,000 bytes" in message
