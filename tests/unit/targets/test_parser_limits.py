@@ -41,9 +41,9 @@ def test_what_nests_beyond_all_reading_costs_little_and_spoils_nothing_behind_it
     dialect: str,
 ) -> None:
     read = reader(dialect, NESTED, STOP)
+    roots: list[Any] = [{"kids": [{"kids": []}]}, {"kids": [{"kids": [{"kids": []}]}]}]
     once, twice = (
-        read.grammar.render([{"name": "grow", "arguments": {"root": root}}])
-        for root in ({"kids": [{"kids": []}]}, {"kids": [{"kids": [{"kids": []}]}]})
+        read.grammar.render([{"name": "grow", "arguments": {"root": root}}]) for root in roots
     )
     at = once.index("kids") + len("kids")
     level = twice[at : twice.index("kids", at) + len("kids")]
