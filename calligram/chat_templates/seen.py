@@ -92,13 +92,16 @@ def _string_forms(
     for n, form in enumerate(spec.args.string.alternatives):
         where = f"/args/string/alternatives/{n}"
         taken = any(part in text for part in form.when for text in texts)
-        if not taken and not any(f"strings in {form.open or 'nothing'}" in how for how in known):
+        elsewhere = any(f"strings in {form.open or 'nothing'}" in how for how in known)
+        if not taken and not elsewhere:
             yield Unseen(where, form.open)
             continue
         for k, part in enumerate(form.when):
             others = [other for other in form.when if other != part]
-            # A text that holds another one too would take the form without it.
-            if not any(part in t and not any(other in t for other in others) for t in texts):
+            # A text that holds another one too would take the form without it; and where texts
+            # that hold none take the form, it is not these that decide.
+            alone = any(part in t and not any(other in t for other in others) for t in texts)
+            if elsewhere or not alone:
                 yield Unseen(f"{where}/when/{k}", part)
 
 

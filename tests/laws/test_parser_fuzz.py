@@ -189,8 +189,8 @@ def test_time_grows_with_the_text_and_no_faster(dialect: str) -> None:
 def test_a_megabyte_takes_seconds(dialect: str) -> None:
     reading = writer(dialect)
     for name, text in long_texts(reading, BIG).items():
-        # Two seconds on a machine that does nothing else. A stream does all that a parse does.
-        for lenient, piece in ((False, 1_000), (True, 0), (True, 1_000)):
+        # Two seconds on a machine that does nothing else. A lenient stream does all that others do.
+        for lenient, piece in ((False, 0), (True, 1_000)):
             taken = seconds(reading, text, lenient, enough=6, piece=piece)
             assert taken < 6, (name, lenient, piece)
 

@@ -15,6 +15,8 @@ from tests.sampling import spread
 
 ABOUT = {"source", "verified"}
 """Texts about the dialect, not of it."""
+PATTERN = ("call_id", "pattern")
+"""No text of the dialect: ids fit a pattern that allows more just as well."""
 
 
 def written(dialect: str) -> dict[str, Any]:
@@ -26,7 +28,8 @@ def written(dialect: str) -> dict[str, Any]:
 def planted(dialect: str) -> list[tuple[Path, str]]:
     """Each literal of the dialect with one character changed, by its path."""
     found = literals(written(dialect))
-    return [(p, misspelt(t, n)) for n, (p, t) in enumerate(found) if p[0] not in ABOUT]
+    texts = ((p, t) for p, t in found if p[0] not in ABOUT and p != PATTERN)
+    return [(p, misspelt(t, n)) for n, (p, t) in enumerate(texts)]
 
 
 def checked(dialect: str, data: dict[str, Any]) -> SpecCheck | None:
