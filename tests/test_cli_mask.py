@@ -79,13 +79,13 @@ def test_json_is_for_programs(base: list[str], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--target", "mask"], "masks need --vocab and --output"),
-        (["--target", "mask", "-o", "x"], "masks need --vocab and --output"),
-        (["--target", "mask", "--vocab", "x"], "masks need --vocab and --output"),
-        (["--vocab", "x"], "'--vocab': belongs to --target mask"),
-        (["--sample", "x"], "'--sample': belongs to --target mask"),
-        (["--budget", "states=1"], "'--budget': belongs to --target mask"),
-        (["--vocab-size", "1"], "'--vocab-size': belongs to --target mask"),
+        (["--target", "mask"], "mask needs --vocab and --output (a file)"),
+        (["--target", "mask", "-o", "x"], "mask needs --vocab\n"),
+        (["--target", "mask", "--vocab", "x"], "mask needs --output (a file)"),
+        (["--vocab", "x"], "'--vocab': is for --target mask and fsm"),
+        (["--sample", "x"], "'--sample': is for --target mask, not for gbnf"),
+        (["--budget", "states=1"], "'--budget': is for --target mask, not for gbnf"),
+        (["--vocab-size", "1"], "'--vocab-size': is for --target mask and fsm"),
     ],
 )
 def test_options_that_do_not_go_together(arguments: list[str], said: str) -> None:
