@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import tempfile
 from pathlib import Path
 
@@ -12,9 +13,16 @@ def replace_file(path: Path, data: bytes) -> None:
     """Make `data` the content of `path`; on failure, and if the process is killed at any moment,
     what was there before is unchanged.
 
+    A link stays one: what it leads to is replaced. A pipe or a device is written to directly.
+
     Raises:
-        OSError: it cannot be written.
+        OSError, ValueError: it cannot be written.
     """
+    # Asked of the link, not of where it leads: what `/dev/stdout` leads to may have no name.
+    if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+        path.write_bytes(data)
+        return
+    path = path.resolve()
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -38,7 +46,7 @@ def replace_if_changed(path: Path, data: bytes) -> None:
     if path.is_file() and path.read_bytes() == data:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(path.resolve(), data)
+    replace_file(path, data)
 
 
 def _umask() -> int:

@@ -131,16 +131,29 @@ class CountedTable(TokenTable):
         return super().nbytes + sum(a.nbytes for a in (*own, *_arrays(self.boxes)))
 
     def next_state(self, state: int, token: int) -> int:
-        """The state after a token; DEAD if it is not allowed, or no token at all."""
+        """The state after a token; DEAD if it is not allowed, or no token at all.
+
+        Raises:
+            IndexError: no state of this table, as wherever a state is given.
+        """
         if token < 0 or token >= len(self._class_of):
-            return DEAD
-        after, worths = self._moves[self._next[self._rows_of[state], self._class_of[token]]]
+            token_class = DEAD
+        else:
+            token_class = self._class_of[token]
+        if state < 0:
+            raise self._no_state(state)
+        try:
+            row = self._rows_of[state]
+        except IndexError:
+            raise self._no_state(state) from None
+        after, worths = self._moves[self._next[row, token_class]]
         for at, worth in worths:
             after += worth * self._left[state, at]
         return after
 
     def row(self, state: int) -> NDArray[np.int64]:
         """The state that each class of tokens leads to: int64[classes]."""
+        state = self._state(state)
         return self._after(self.next[self.row_of[state]], self.left[state])
 
     def _found(self, states: NDArray[np.intp], classes: Any) -> NDArray[np.int64]:
