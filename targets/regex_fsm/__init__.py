@@ -16,6 +16,7 @@ from typing import Any
 
 from ...compiler.automaton.byte_dfa import ByteDfa
 from ...compiler.compiled import CompiledGrammar
+from ...compiler.errors import ArtefactError
 from ...compiler.passes.cut_recursion import RecursionCut
 from ...compiler.vocabulary.vocabulary import Vocabulary
 from .automaton import MAX_STATES, automaton
@@ -128,6 +129,15 @@ def cuts(grammar: CompiledGrammar, *, max_depth: int = MAX_DEPTH) -> tuple[Recur
     return regular(grammar.enforced, max_depth)[1]
 
 
+def _recipe_digest(grammar: CompiledGrammar) -> str | None:
+    """The digest of what the grammar was compiled from, as files of masks have it; None if that is
+    no JSON."""
+    try:
+        return None if grammar.recipe is None else grammar.recipe.digest
+    except ArtefactError:
+        return None
+
+
 def _header(
     grammar: CompiledGrammar, found: tuple[RecursionCut, ...], digest: str, states: int
 ) -> dict[str, Any]:
@@ -136,7 +146,8 @@ def _header(
     return {
         "dialect": None if grammar.dialect is None else grammar.dialect.id,
         "tools": [call.name for call in grammar.calls],
-        "grammar": digest,
+        "grammar": _recipe_digest(grammar),
+        "automaton": digest,
         "states": states,
         "bounds": None
         if bounds is None

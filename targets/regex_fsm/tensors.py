@@ -2,7 +2,8 @@
 
 Nothing here needs the host: states, tokens and masks stay on the device, and what is not allowed
 leads to DEAD, which allows nothing. Numbers that are no states raise IndexError on the CPU; on
-other devices, which would have to be waited for, they are as DEAD. torch is imported when tensors are asked for, never before.
+other devices, which would have to be waited for, they are as DEAD. torch is imported when tensors
+are asked for, never before.
 """
 
 from __future__ import annotations
