@@ -225,6 +225,7 @@ def test_what_is_no_state_is_refused_by_all_alike(state: int, counted: bool) -> 
 @pytest.mark.parametrize("counted", [False, True])
 def test_batches_are_of_integers_of_one_shape(counted: bool) -> None:
     found = compiled_to_count() if counted else compiled()
+    none: Any
     for none in ([], np.zeros((0, 3)), np.zeros(0, dtype=bool)):
         assert found.next_states(none, none).shape == np.shape(none)
     kinds = (np.uint8, np.int16, np.uint64)
