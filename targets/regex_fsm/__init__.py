@@ -121,7 +121,11 @@ def regex(
     Raises:
         TargetError: code ``unsupported-feature``: not regular, or longer than that.
     """
-    return regex_text(regular(grammar.enforced, max_depth)[0], max_length)
+    cut, found = regular(grammar.enforced, max_depth)
+    hint = "lower `max_depth`, " if found else ""
+    if grammar.bounds is not None:
+        hint += "give smaller bounds or none (`bounds=None`, `--bounds none`), "
+    return regex_text(cut, max_length, partial(key_place, grammar), hint)
 
 
 def cuts(grammar: CompiledGrammar, *, max_depth: int = MAX_DEPTH) -> tuple[RecursionCut, ...]:

@@ -128,7 +128,7 @@ def _cells(low: NDArray[np.int32], high: NDArray[np.int32]) -> Iterator[Cells]:
 
 def state_bytes(rows: int, boxes: Boxes) -> int:
     """Bytes that a state takes in a table of so many rows."""
-    depth = boxes.low.shape[1]
+    depth: int = boxes.low.shape[1]
     left: int = np.dtype(_kind(int(boxes.high.max(initial=0)) + 1)).itemsize
     row: int = np.dtype(_kind(rows)).itemsize
     return row + depth * left + 1
