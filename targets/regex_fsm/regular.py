@@ -26,7 +26,7 @@ def regular(grammar: Grammar, max_depth: int | None) -> tuple[Grammar, tuple[Rec
     """
     if max_depth is not None and max_depth < 0:
         raise ValueError(f"max_depth is at least 0, not {max_depth}")
-    whole = Grammar(grammar.rules, grammar.start, None, grammar.markers)
+    whole = Grammar(grammar.rules, grammar.start, None, grammar.markers, grammar.free)
     problems = _memories(whole)
     if max_depth is None:
         problems += [_recursion(origin) for _, origin in recursive_rules(whole)]
