@@ -82,7 +82,7 @@ def compile(
     if not isinstance(grammar, CompiledGrammar) or not isinstance(vocabulary, Vocabulary):
         shown = f"{type(grammar).__name__} and {type(vocabulary).__name__}"
         raise TypeError(f"a compiled grammar and a Vocabulary are wanted, not {shown}")
-    cut, found = regular(grammar.enforced, max_depth)
+    cut, found = regular(grammar.enforced, max_depth, max_states)
     if progress is not None:
         progress(0.0)
     return table_of(
@@ -102,7 +102,7 @@ def dfa(
     Raises:
         TargetError: as for :func:`compile`.
     """
-    cut, _ = regular(grammar.enforced, max_depth)
+    cut, _ = regular(grammar.enforced, max_depth, max_states)
     return automaton(cut, {}, max_states, partial(key_place, grammar))
 
 
@@ -129,7 +129,11 @@ def regex(
 
 
 def cuts(grammar: CompiledGrammar, *, max_depth: int = MAX_DEPTH) -> tuple[RecursionCut, ...]:
-    """Where recursion of the grammar is cut at that depth; nothing for a grammar with bounds."""
+    """Where recursion of the grammar is cut at that depth; nothing for a grammar with bounds.
+
+    Raises:
+        TargetError: code ``unsupported-feature``: not regular, or more levels than can be made.
+    """
     return regular(grammar.enforced, max_depth)[1]
 
 

@@ -33,7 +33,7 @@ from ...compiler.passes.expand_members import members_expr
 from ...compiler.passes.rewrite import RuleMaker
 from . import fragments
 from .automaton import Find
-from .fragments import EMPTY, Fragment
+from .fragments import EMPTY, Fragment, Unwritable
 from .joining import ENTRY, Ways
 from .machines import machine_fragment
 from .objects import is_plain, members_fragment
@@ -104,7 +104,7 @@ class _Speller:
             parts = [done[id(kid)] for kid in inside]
             try:
                 done[id(node)] = self._checked(self._fragment(node, parts))
-            except _TooMuch as error:
+            except Unwritable as error:
                 around = [outer for outer in stack[:-1] if id(outer) in active]
                 raise self._refused(error, node, around, done) from None
             kept.append(node)
@@ -188,14 +188,14 @@ class _Speller:
         if len(found.text) > self.most:
             raise self._too_long()
         if found.depth > MAX_GROUPS:
-            raise _TooMuch("nesting", f"it has groups more than {MAX_GROUPS} deep")
+            raise Unwritable("nesting", f"it has groups more than {MAX_GROUPS} deep")
         return found
 
-    def _too_long(self) -> _TooMuch:
-        return _TooMuch("length", f"it has more than {self.most:,} characters")
+    def _too_long(self) -> Unwritable:
+        return Unwritable("length", f"it has more than {self.most:,} characters")
 
     def _refused(
-        self, error: _TooMuch, node: Expr, around: Seq[Expr], done: Mapping[int, Fragment]
+        self, error: Unwritable, node: Expr, around: Seq[Expr], done: Mapping[int, Fragment]
     ) -> TargetError:
         """The refusal of a node, which stands in others, with the place of what is large in it."""
         where, origin = "", Origin()
@@ -210,7 +210,7 @@ class _Speller:
             where, origin = self._largest(node, done)
         return TargetError.at(
             "unsupported-feature",
-            f"{error.feature}: the regular expression cannot be written: {error.what}{where}",
+            f"{error.feature}: the regular expression cannot be written: {error.why}{where}",
             origin,
             f"{self.hint}give the schema fewer keys or simpler patterns there; the token table "
             "does without the text",
@@ -218,14 +218,17 @@ class _Speller:
 
     def _around(self, node: Expr, around: Seq[Expr]) -> tuple[str, Origin]:
         """Where a node is that knows no place itself: the key that it is of does."""
+        passed = {id(node)}
         for outer in reversed(around):
-            if isinstance(outer, Members) and outer.origin != Origin():
-                key = next((key for key in outer.keys if key.body is node), None)
+            if isinstance(outer, Members):
+                # Objects that are expanded hold the same bodies, further down.
+                key = next((key for key in outer.keys if id(key.body) in passed), None)
                 if key is not None:
                     return "", self.find(outer.origin, key.name)
-                is_open = any(node is kind for kind in outer.open)
-                return f", inside {_OPEN}" if is_open else "", outer.origin
-            node = outer
+                if outer.keys or outer.origin != Origin():
+                    is_open = any(id(kind) in passed for kind in outer.open)
+                    return f", inside {_OPEN}" if is_open else "", outer.origin
+            passed.add(id(outer))
         return "", Origin()
 
     def _largest(self, node: Regular | Members, done: Mapping[int, Fragment]) -> tuple[str, Origin]:
@@ -239,14 +242,6 @@ class _Speller:
             where = f", {sizes[at]:,} of them in each `{name}`"
             return where, self.find(node.origin, name)
         return f", {sizes[at]:,} of them in each of {_OPEN}", node.origin
-
-
-class _TooMuch(Exception):
-    """A text that engines do not take: by which feature, and why."""
-
-    def __init__(self, feature: str, what: str) -> None:
-        super().__init__(feature, what)
-        self.feature, self.what = feature, what
 
 
 def unrolled(body: Expr, name: str) -> Expr:

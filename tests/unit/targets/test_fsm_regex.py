@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -449,3 +451,62 @@ def test_a_refusal_names_what_is_long_and_what_helps() -> None:
     assert "lower `max_depth`" in str(problem.hint) and "bounds" not in str(problem.hint)
     problem = too_long({"a": small}, Bounds(), 5_000, additionalProperties={})
     assert problem.origin.pointer == "" and "keys that are not declared" in problem.message
+
+
+@pytest.mark.parametrize("count", [2**32 - 1, 2**32, 10**30])
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "array", "items": {"type": "boolean"}, "maxItems": 1},
+        {"type": "array", "items": {"type": "boolean"}, "minItems": 1},
+        {"type": "string", "maxLength": 1},
+        {"type": "string", "minLength": 1},
+        {"type": "string", "pattern": "^[a-z]*$", "maxLength": 1},
+        {"type": "object", "additionalProperties": {"type": "null"}, "maxProperties": 1},
+    ],
+    ids=str,
+)
+def test_counts_that_engines_cannot_read_are_refused(schema: dict[str, Any], count: int) -> None:
+    few = {key: 1_000 if value == 1 else value for key, value in schema.items()}
+    many = {key: count + 2 if value == 1 else value for key, value in schema.items()}
+    tool = {"type": "object", "properties": {"x": few, "y": many}, "required": ["x", "y"]}
+    grammar = calligram.compile_schema(tool, bounds=None, whitespace="exact")
+    with pytest.raises(TargetError, match="counting: .*4,294,967,294") as error:
+        regex_fsm.regex(grammar)
+    [problem] = error.value.problems
+    assert problem.origin.pointer == "/properties/y"
+
+
+def test_the_largest_count_is_read() -> None:
+    text = fragments.repeat(fragments.literal("a"), 0, fragments.MAX_COUNT).text
+    assert text == "a{0,4294967294}"
+    assert re.compile(text).fullmatch("aaa")
+    with pytest.raises(OverflowError):
+        re.compile("a{0,4294967295}")
+
+
+def test_levels_beyond_measure_are_refused_before_they_are_made() -> None:
+    node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}
+    schema = {
+        "type": "object",
+        "properties": {"tree": {"$ref": "#/$defs/node"}},
+        "$defs": {"node": {**node, "additionalProperties": False}},
+    }
+    tool = {"name": "t", "parameters": schema}
+    grammar = calligram.compile_tools([tool], "hermes-json", bounds=None)
+    vocabulary = calligram.Vocabulary([bytes([b]) for b in range(256)])
+    calls: list[Callable[[int], Any]] = [
+        lambda depth: regex_fsm.regex(grammar, max_depth=depth),
+        lambda depth: regex_fsm.dfa(grammar, max_depth=depth),
+        lambda depth: regex_fsm.compile(grammar, vocabulary, max_depth=depth),
+        lambda depth: regex_fsm.cuts(grammar, max_depth=depth),
+        lambda depth: regex_fsm.dfa(grammar, max_depth=depth // 1_000, max_states=500),
+    ]
+    for call in calls:
+        for depth in (10**6, 10**30):
+            with pytest.raises(TargetError, match="recursion: .* levels are too many") as error:
+                call(depth)
+            [problem] = error.value.problems
+            assert (problem.origin.tool, problem.origin.pointer) == ("t", "/$defs/node")
+            assert "lower `max_depth`" in str(problem.hint)
+    assert regex_fsm.cuts(grammar, max_depth=500)[0].depth == 500
