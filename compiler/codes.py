@@ -206,6 +206,8 @@ ARTEFACTS: Final[Codes] = {
     "automaton-version": "The automaton was saved by another version of calligram.",
     "automaton-vocabulary": "The automaton was saved for another vocabulary.",
     "table-format": "A file is no token table, is cut off or was altered.",
+    "table-grammar": "A token table was made of another grammar than the one that was given.",
+    "table-too-large": "A token table's file holds a larger table than may be loaded.",
     "table-unreadable": "A token table's file cannot be opened or read.",
     "table-unwritable": "A token table's file cannot be written; what was there is unchanged.",
     "table-version": "A token table of a version that this calligram does not read.",

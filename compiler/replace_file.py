@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import tempfile
 from pathlib import Path
 from typing import Final
@@ -19,9 +20,18 @@ def replace_file(path: Path, data: bytes) -> None:
     """Make `data` the content of `path`; on failure, and if the process is killed at any moment,
     what was there before is unchanged.
 
+    A link stays one: what it leads to is replaced. A pipe or a device is written to directly.
+
     Raises:
-        OSError: it cannot be written.
+        OSError, ValueError: it cannot be written.
     """
+    # Asked of the link, not of where it leads: what `/dev/stdout` leads to may have no name.
+    if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+        path.write_bytes(data)
+        return
+    path = Path(os.path.realpath(path))
+    if path.is_symlink():
+        raise OSError("it is a link that leads to itself")
     prefix = f".{begun_name(path.name)}."
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix=PART)
     try:
@@ -46,10 +56,7 @@ def replace_if_changed(path: Path, data: bytes) -> None:
     if path.is_file() and path.read_bytes() == data:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    target = Path(os.path.realpath(path))
-    if target.is_symlink():
-        raise OSError("it is a link that leads to itself")
-    replace_file(target, data)
+    replace_file(path, data)
 
 
 def begun_name(name: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from pathlib import Path
 
@@ -83,12 +82,8 @@ def write_text(name: str, text: str) -> None:
     if name == "-":
         message = "standard output is taken by something else here"
         raise InputError.at("cannot-write", message, Origin(file="<stdout>"), "name a file")
-    path = Path(name)
     try:
-        if path.exists() and not stat.S_ISREG(path.stat().st_mode):
-            path.write_text(text, encoding="utf-8")
-        else:
-            replace_file(path.resolve(), text.encode("utf-8"))
+        replace_file(Path(name), text.encode("utf-8"))
     except (OSError, ValueError) as error:
         message = f"cannot be written: {reason_of(error)}"
         raise InputError.at("cannot-write", message, Origin(file=name)) from None

@@ -22,6 +22,7 @@ from .byte_dfa import ByteDfa, Ints, living
 from .cells import END, REGULAR, REPEAT, Head
 from .core import Core
 from .determinise import Moves, Share, Span, TooManyStates, apart, core_of, largest, moves_of
+from .free_tokens import NO_TOKENS, Free, FreeArcs
 
 Counts = tuple[tuple[int, bool, int], ...]
 """Counts around a place, the outermost first: loop, whether it was entered, counts left."""
@@ -71,9 +72,16 @@ class CountedDfa:
 
 
 def counted(
-    grammar: Grammar, loops: Sequence[Loop], specials: Mapping[str, int], max_states: int
+    grammar: Grammar,
+    loops: Sequence[Loop],
+    specials: Mapping[str, int],
+    max_states: int,
+    free: Free = NO_TOKENS,
 ) -> CountedDfa | None:
     """The automaton of a shortened grammar; None if it has no texts.
+
+    Args:
+        free: special tokens that free text may hold besides.
 
     Raises:
         TooManyStates: more than `max_states` configurations.
@@ -88,6 +96,7 @@ def counted(
     # Configurations that are led to, as what they are with twins, and what they entered.
     arrivals: dict[tuple[int, int], int] = {}
     known: dict[tuple[int, ...], int] = {}
+    others = FreeArcs(core, grammar.free, free)
     rows: list[list[Span]] = []
     accepting: list[bool] = []
     for cells in queue:
@@ -95,7 +104,10 @@ def counted(
             raise TooManyStates(max_states, largest(core, queue))
         found = [core.expand(cell) for cell in cells]
         accepting.append(any(e.final is not None for e in found))
-        spans = sorted({(a.low, a.high, a.target) for e in found for a in e.arcs})
+        spans = sorted(
+            {(a.low, a.high, a.target) for e in found for a in e.arcs}
+            | {(symbol, symbol, target) for cell in cells for symbol, target in others.of(cell)}
+        )
         row: list[Span] = []
         for low, high, targets in apart(spans):
             arrival = known.get(targets)

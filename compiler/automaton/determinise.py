@@ -19,6 +19,7 @@ from ..grammar import Grammar, Members, Regular, Token
 from ..origin import Origin
 from .cells import BUT, MEMBER, MEMBERS, REGULAR
 from .core import Core
+from .free_tokens import NO_TOKENS, Free, FreeArcs
 
 Ints = NDArray[np.int32]
 
@@ -64,8 +65,13 @@ class Moves:
     accepting: NDArray[np.bool_]
 
 
-def determinise(grammar: Grammar, specials: Mapping[str, int], max_states: int) -> Moves:
+def determinise(
+    grammar: Grammar, specials: Mapping[str, int], max_states: int, free: Free = NO_TOKENS
+) -> Moves:
     """The automaton of ``grammar.start``; captures are just their items.
+
+    Args:
+        free: special tokens that free text may hold besides.
 
     Raises:
         TooManyStates: more than `max_states` configurations.
@@ -78,12 +84,16 @@ def determinise(grammar: Grammar, specials: Mapping[str, int], max_states: int) 
     rows: list[list[Span]] = []
     accepting: list[bool] = []
     expand = core.expand
+    others = FreeArcs(core, grammar.free, free)
     for cells in queue:
         if len(queue) > max_states:
             raise TooManyStates(max_states, largest(core, queue))
         found = [expand(cell) for cell in cells]
         accepting.append(any(e.final is not None for e in found))
-        spans = sorted({(a.low, a.high, a.target) for e in found for a in e.arcs})
+        spans = sorted(
+            {(a.low, a.high, a.target) for e in found for a in e.arcs}
+            | {(symbol, symbol, target) for cell in cells for symbol, target in others.of(cell)}
+        )
         row: list[Span] = []
         for low, high, targets in apart(spans):
             number = numbers.get(targets)

@@ -25,6 +25,9 @@ MAX_STATES = 3000
 
 Edges = list[tuple[Ranges, int]]
 
+Left = tuple[int, int]
+"""A state, and how many restarts are left in it."""
+
 
 def bounded_loops(
     machine: Machine, most: int, rules: Rules, names: Names, hint: str, origin: Origin
@@ -64,6 +67,10 @@ class _Loops:
         self.component = {s: number for number, states in self.members.items() for s in states}
         self.hubs: dict[int, tuple[int, dict[int, int]]] = {}
         self._built: dict[tuple[str, int, int], RuleRef] = {}
+        # What was found out of states with so many restarts left.
+        self._inside: dict[Left, list[tuple[Ranges, int, int]]] = {}
+        self._returning: dict[Left, bool] = {}
+        self._leaving: dict[Left, bool] = {}
 
     # Structure --------------------------------------------------------------------------------
 
@@ -200,8 +207,11 @@ class _Loops:
 
     def _inner(self, state: int, left: int) -> list[tuple[Ranges, int, int]]:
         """Edges to the component's other states but the hub, with the restarts left behind each."""
+        found = self._inside.get((state, left))
+        if found is not None:
+            return found
         hub, order = self.hub(state)
-        out = []
+        out = self._inside[state, left] = []
         for ranges, target in self.edges[state]:
             if target in (hub, state) or self.component[target] != self.component[state]:
                 continue
@@ -251,7 +261,8 @@ class _Loops:
 
     def _returns(self, state: int, left: int) -> bool:
         """Can the hub be reached?"""
-        return self._can(state, left, lambda s, hub: any(t == hub for _, t in self.edges[s]))
+        known = self._returning
+        return self._can(state, left, known, lambda s, hub: any(t == hub for _, t in self.edges[s]))
 
     def _leaves(self, state: int, left: int) -> bool:
         """Can the text end, or the component be left, without passing the hub?"""
@@ -259,23 +270,30 @@ class _Loops:
         return self._can(
             state,
             left,
+            self._leaving,
             lambda s, _: (
                 s in self.accepting or any(self.component[t] != number for _, t in self.edges[s])
             ),
         )
 
-    def _can(self, state: int, left: int, goal: Callable[[int, int], bool]) -> bool:
+    def _can(
+        self, state: int, left: int, known: dict[Left, bool], goal: Callable[[int, int], bool]
+    ) -> bool:
         hub, _ = self.hub(state)
         seen = {(state, left)}
         todo = [(state, left)]
         while todo:
             here, rest = todo.pop()
-            if goal(here, hub):
+            told = known.get((here, rest))
+            if told or (told is None and goal(here, hub)):
+                known[here, rest] = known[state, left] = True
                 return True
-            for _, target, after in self._inner(here, rest):
-                if (target, after) not in seen:
-                    seen.add((target, after))
-                    todo.append((target, after))
+            if told is None:
+                for _, target, after in self._inner(here, rest):
+                    if (target, after) not in seen:
+                        seen.add((target, after))
+                        todo.append((target, after))
+        known.update(dict.fromkeys(seen, False))
         return False
 
 

@@ -91,7 +91,8 @@ def shorten_counts(
         found[number] = Loop(number, node.max, left, margin, item, other)
         return Repeat(item, node.min, left)
 
-    made = rewrite_grammar(grammar, change)
+    # Texts that are not counted, those of free text among them, are what they were.
+    made = replace(rewrite_grammar(grammar, change), markers=grammar.markers, free=grammar.free)
     return made, tuple(loop for loop in found if loop is not None)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import mmap
 import os
-import stat
 import struct
 import zlib
 from collections.abc import Mapping
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 
 from ...compiler.errors import ArtefactError
 from ...compiler.origin import Origin
+from ...compiler.regular_file import regular_file
 from ...compiler.replace_file import replace_file
 from ...compiler.version import VERSION
 from .row_codec import LAYOUT as ROWS
@@ -97,10 +97,8 @@ def write(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Array
     head = text.ljust(size).encode("ascii")
     whole = _PREFIX.size + len(head) + len(body)
     prefix = _PREFIX.pack(MARK, FORMAT, len(head), zlib.crc32(head), zlib.crc32(body), whole)
-    target = Path(path)
     try:
-        # A link stays one, and what it leads to is replaced.
-        replace_file(target.resolve(), b"".join((prefix, head, body)))
+        replace_file(Path(path), b"".join((prefix, head, body)))
     except (OSError, ValueError) as error:
         raise _problem(str(path), "cannot-write", f"cannot be written: {_reason(error)}") from None
     return whole
@@ -115,7 +113,7 @@ def read(path: str | os.PathLike[str]) -> SavedFile:
     """
     name = os.fspath(path)
     try:
-        with open(_regular(name), "rb") as file:
+        with open(regular_file(name), "rb") as file:
             size = os.fstat(file.fileno()).st_size
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
     except (OSError, ValueError) as error:
@@ -127,16 +125,6 @@ def read(path: str | os.PathLike[str]) -> SavedFile:
         return SavedFile(name, len(view), header, _arrays(header, view[begin:]))
     except (KeyError, TypeError, ValueError) as error:
         raise damaged(name, str(error)) from None
-
-
-def _regular(name: str) -> str:
-    """The name of a file; of a pipe or a device nobody knows when it ends."""
-    mode = os.stat(name).st_mode
-    if stat.S_ISDIR(mode):
-        raise ValueError("it is a directory")
-    if not stat.S_ISREG(mode):
-        raise ValueError("it is no regular file")
-    return name
 
 
 def _header(name: str, view: memoryview) -> tuple[dict[str, Any], int]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from ...compiler.automaton.byte_dfa import ByteDfa
 from ...compiler.compiled import CompiledGrammar
+from ...compiler.errors import ArtefactError
 from ...compiler.passes.cut_recursion import RecursionCut
 from ...compiler.vocabulary.vocabulary import Vocabulary
 from .advice import advised
@@ -82,7 +83,7 @@ def compile(
     if not isinstance(grammar, CompiledGrammar) or not isinstance(vocabulary, Vocabulary):
         shown = f"{type(grammar).__name__} and {type(vocabulary).__name__}"
         raise TypeError(f"a compiled grammar and a Vocabulary are wanted, not {shown}")
-    cut, found = regular(grammar.enforced, max_depth)
+    cut, found = regular(grammar.enforced, max_depth, max_states)
     if progress is not None:
         progress(0.0)
     with advised(grammar):
@@ -103,7 +104,7 @@ def dfa(
     Raises:
         TargetError: as for :func:`compile`.
     """
-    cut, _ = regular(grammar.enforced, max_depth)
+    cut, _ = regular(grammar.enforced, max_depth, max_states)
     with advised(grammar):
         return automaton(cut, {}, max_states, partial(key_place, grammar))
 
@@ -129,8 +130,21 @@ def regex(
 
 
 def cuts(grammar: CompiledGrammar, *, max_depth: int = MAX_DEPTH) -> tuple[RecursionCut, ...]:
-    """Where recursion of the grammar is cut at that depth; nothing for a grammar with bounds."""
+    """Where recursion of the grammar is cut at that depth; nothing for a grammar with bounds.
+
+    Raises:
+        TargetError: code ``unsupported-feature``: not regular, or more levels than can be made.
+    """
     return regular(grammar.enforced, max_depth)[1]
+
+
+def _recipe_digest(grammar: CompiledGrammar) -> str | None:
+    """The digest of what the grammar was compiled from, as files of masks have it; None if that is
+    no JSON."""
+    try:
+        return None if grammar.recipe is None else grammar.recipe.digest
+    except ArtefactError:
+        return None
 
 
 def _header(
@@ -141,7 +155,8 @@ def _header(
     return {
         "dialect": None if grammar.dialect is None else grammar.dialect.id,
         "tools": [call.name for call in grammar.calls],
-        "grammar": digest,
+        "grammar": _recipe_digest(grammar),
+        "automaton": digest,
         "states": states,
         "bounds": None
         if bounds is None

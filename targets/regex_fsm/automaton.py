@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from ...compiler.automaton.byte_dfa import ByteDfa, minimal
 from ...compiler.automaton.determinise import Share, TooManyStates, determinise
+from ...compiler.automaton.free_tokens import NO_TOKENS, Free
 from ...compiler.errors import TargetError
 from ...compiler.grammar import Grammar
 from ...compiler.origin import Origin
@@ -26,11 +27,16 @@ Find = Callable[[Origin, str], Origin]
 
 
 def automaton(
-    grammar: Grammar, specials: Mapping[str, int], max_states: int, find: Find
+    grammar: Grammar,
+    specials: Mapping[str, int],
+    max_states: int,
+    find: Find,
+    free: Free = NO_TOKENS,
 ) -> ByteDfa:
     """The minimal automaton of a grammar without recursion.
 
     Args:
+        free: special tokens that free text may hold besides those of the grammar.
         find: asked where a key comes from that takes too many states.
 
     Raises:
@@ -38,7 +44,7 @@ def automaton(
     """
     with uncollected():
         try:
-            return minimal(determinise(grammar, specials, max_states))
+            return minimal(determinise(grammar, specials, max_states, free))
         except TooManyStates as error:
             share = error.share
         raise too_many(max_states, share, find)

@@ -11,6 +11,7 @@ import numpy as np
 from ...compiler.automaton.byte_dfa import ByteDfa, minimal
 from ...compiler.automaton.counted import TangledCounts, counted
 from ...compiler.automaton.determinise import TooManyStates, determinise
+from ...compiler.automaton.free_tokens import free_tokens
 from ...compiler.grammar import Grammar
 from ...compiler.passes.shorten_counts import shorten_counts
 from ...compiler.vocabulary.vocabulary import Vocabulary
@@ -50,9 +51,10 @@ def table_of(
         TargetError: code ``unsupported-feature`` (states, table): larger than that.
     """
     specials = vocabulary.specials
+    free = free_tokens(grammar.free, vocabulary)
     made: ByteDfa | None = None
     with uncollected(), suppress(TooManyStates):
-        made = minimal(determinise(grammar, specials, min(max_states, WRITTEN_OUT)))
+        made = minimal(determinise(grammar, specials, min(max_states, WRITTEN_OUT), free))
     if made is None:
         try:
             found = counted_from(grammar, vocabulary, header, max_states, max_bytes, progress)
@@ -64,7 +66,7 @@ def table_of(
             raise too_large(what, error.share, find) from None
         if found is not None:
             return found
-        made = automaton(grammar, specials, max_states, find)
+        made = automaton(grammar, specials, max_states, find, free)
     own = header(made.digest, len(made) + START)
     return token_table(made, vocabulary, own, max_bytes, progress)
 
@@ -93,6 +95,7 @@ def counted_from(
     """
     kept: dict[int, int] = {}
     longest = _longest(vocabulary) if longest is None else longest
+    free = free_tokens(grammar.free, vocabulary)
     while True:
         short, loops = shorten_counts(grammar, kept, usual, longest)
         if not loops:
@@ -103,7 +106,7 @@ def counted_from(
             continue
         try:
             with uncollected():
-                dfa = counted(short, loops, vocabulary.specials, max_states)
+                dfa = counted(short, loops, vocabulary.specials, max_states, free)
         except TangledCounts as error:
             kept[loops[error.loop].number] = loops[error.loop].most
             continue

@@ -36,6 +36,7 @@ FIRST_ROW: Final = ENDED + 1
 """The first row that is no end: rows 0 and 1 are those of DEAD and ENDED."""
 
 _CHUNK: Final = 1 << 14
+"""States that are looked at together."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -64,19 +65,73 @@ class Boxes:
     rows: NDArray[np.int32]
     start: int
 
-    def sizes(self) -> NDArray[np.int64]:
-        """The states of each place."""
-        found: NDArray[np.int64] = np.prod(self.high.astype(np.int64) - self.low + 1, axis=1)
+    def cells(self) -> Iterator[Cells]:
+        """The numbers of `rows`, from 0 on, by chunks."""
+        return _cells(self.low, self.top)
+
+    def states(self) -> Iterator[Cells]:
+        """The states of all places, the first of which is FIRST, by chunks."""
+        return _cells(self.low, self.high)
+
+    def rows_of(self, cells: Cells) -> NDArray[np.int32]:
+        """The rows of states."""
+        shapes = self.top.astype(np.int64) - self.low + 1
+        sizes = shapes.prod(axis=1)
+        at: Any = (np.cumsum(sizes) - sizes)[cells.place]
+        stride = np.ones(len(shapes), dtype=np.int64)
+        for axis in reversed(range(shapes.shape[1])):
+            shown = np.minimum(cells.left[:, axis], self.top[cells.place, axis])
+            at = at + (shown - self.low[cells.place, axis]) * stride[cells.place]
+            stride *= shapes[:, axis]
+        found: NDArray[np.int32] = self.rows[at]
         return found
 
-    def grids(self) -> Iterator[tuple[int, NDArray[np.int32]]]:
-        """Each place, and its rows by counts."""
-        at = 0
-        for place in range(len(self.low)):
-            shape = (self.top[place] - self.low[place] + 1).tolist()
-            size = int(np.prod(shape))
-            yield place, self.rows[at : at + size].reshape(shape)
-            at += size
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Cells:
+    """Numbered cells of boxes, one after the other.
+
+    Attributes:
+        first: the number of the first.
+        place: the box of all of them, or of each: int64[n].
+        left: int64[n, D]: their counts.
+    """
+
+    first: int
+    place: int | NDArray[np.int64]
+    left: NDArray[np.int64]
+
+
+def _cells(low: NDArray[np.int32], high: NDArray[np.int32]) -> Iterator[Cells]:
+    """Every cell from `low` to `high`, box by box, the last count the fastest."""
+    shapes = high.astype(np.int64) - low + 1
+    begins = np.concatenate([[0], np.cumsum(shapes.prod(axis=1))])
+    first = box = 0
+    while box < len(shapes):
+        # Small boxes together, large ones in parts.
+        until = int(np.searchsorted(begins, first + _CHUNK, side="right")) - 1
+        place: int | NDArray[np.int64] = box
+        if first == begins[box] and until > box + 1:
+            place = np.repeat(np.arange(box, until), np.diff(begins[box : until + 1]))
+            last, box = int(begins[until]), until
+        else:
+            last = min(first + _CHUNK, int(begins[box + 1]))
+            box += int(last == begins[box + 1])
+        at = np.arange(first, last) - begins[place]
+        left = np.empty((len(at), shapes.shape[1]), dtype=np.int64)
+        for axis in reversed(range(shapes.shape[1])):
+            at, left[:, axis] = np.divmod(at, shapes[place, axis])
+        left += low[place]
+        yield Cells(first, place, left)
+        first = last
+
+
+def state_bytes(rows: int, boxes: Boxes) -> int:
+    """Bytes that a state takes in a table of so many rows."""
+    depth: int = boxes.low.shape[1]
+    left: int = np.dtype(_kind(int(boxes.high.max(initial=0)) + 1)).itemsize
+    row: int = np.dtype(_kind(rows)).itemsize
+    return row + depth * left + 1
 
 
 class CountedTable(TokenTable):
@@ -131,16 +186,29 @@ class CountedTable(TokenTable):
         return super().nbytes + sum(a.nbytes for a in (*own, *_arrays(self.boxes)))
 
     def next_state(self, state: int, token: int) -> int:
-        """The state after a token; DEAD if it is not allowed, or no token at all."""
+        """The state after a token; DEAD if it is not allowed, or no token at all.
+
+        Raises:
+            IndexError: no state of this table, as wherever a state is given.
+        """
         if token < 0 or token >= len(self._class_of):
-            return DEAD
-        after, worths = self._moves[self._next[self._rows_of[state], self._class_of[token]]]
+            token_class = DEAD
+        else:
+            token_class = self._class_of[token]
+        if state < 0:
+            raise self._no_state(state)
+        try:
+            row = self._rows_of[state]
+        except IndexError:
+            raise self._no_state(state) from None
+        after, worths = self._moves[self._next[row, token_class]]
         for at, worth in worths:
             after += worth * self._left[state, at]
         return after
 
     def row(self, state: int) -> NDArray[np.int64]:
         """The state that each class of tokens leads to: int64[classes]."""
+        state = self._state(state)
         return self._after(self.next[self.row_of[state]], self.left[state])
 
     def _found(self, states: NDArray[np.intp], classes: Any) -> NDArray[np.int64]:
@@ -215,28 +283,15 @@ class CountedTable(TokenTable):
 
 def _expanded(boxes: Boxes, rows: int) -> tuple[Numbers, Numbers]:
     """The row of each state, and what is left of its counts."""
-    sizes = boxes.sizes()
-    total = FIRST + int(sizes.sum())
-    depth = boxes.low.shape[1]
+    shapes = boxes.high.astype(np.int64) - boxes.low + 1
+    total = FIRST + int(shapes.prod(axis=1).sum())
     row_of = np.zeros(total, dtype=_kind(rows))
-    left = np.zeros((total, depth), dtype=_kind(int(boxes.high.max(initial=0)) + 1))
+    left = np.zeros((total, shapes.shape[1]), dtype=_kind(int(boxes.high.max(initial=0)) + 1))
     row_of[ENDED] = ENDED
-    begins = FIRST + np.cumsum(sizes) - sizes
-    for place, grid in boxes.grids():
-        part = slice(int(begins[place]), int(begins[place] + sizes[place]))
-        counts = [
-            np.arange(low, high + 1)
-            for low, high in zip(boxes.low[place].tolist(), boxes.high[place].tolist(), strict=True)
-        ]
-        shown = [
-            np.minimum(count, top) - low
-            for count, top, low in zip(
-                counts, boxes.top[place].tolist(), boxes.low[place].tolist(), strict=True
-            )
-        ]
-        row_of[part] = grid[np.ix_(*shown)].ravel() if depth else grid
-        for at, count in enumerate(np.meshgrid(*counts, indexing="ij")):
-            left[part, at] = count.ravel()
+    for cells in boxes.states():
+        part = slice(FIRST + cells.first, FIRST + cells.first + len(cells.left))
+        row_of[part] = boxes.rows_of(cells)
+        left[part] = cells.left
     row_of[START], left[START] = row_of[boxes.start], left[boxes.start]
     return row_of, left
 

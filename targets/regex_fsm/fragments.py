@@ -16,6 +16,17 @@ from typing import Final, NamedTuple
 from ...compiler.grammar import Ranges
 from ...compiler.regular.charset import MAX_CODE_POINT, charset
 
+MAX_COUNT: Final = 2**32 - 2
+"""The largest number in braces: Python's `re` reads no larger one, Rust's `regex` one more."""
+
+
+class Unwritable(Exception):
+    """What engines do not take: which feature, and why."""
+
+    def __init__(self, feature: str, why: str) -> None:
+        super().__init__(feature, why)
+        self.feature, self.why = feature, why
+
 
 class Level(IntEnum):
     """How tightly a fragment holds together."""
@@ -101,7 +112,14 @@ def choice(options: Sequence[Fragment]) -> Fragment:
 
 
 def repeat(item: Fragment, low: int, high: int | None) -> Fragment:
-    """`low` to `high` (None: without end) times."""
+    """`low` to `high` (None: without end) times.
+
+    Raises:
+        Unwritable: a count that engines cannot read.
+    """
+    most = max(low, high or 0)
+    if most > MAX_COUNT:
+        raise Unwritable("counting", f"engines read no counts above {MAX_COUNT:,}, as {most:,}")
     if not item.text or high == 0:
         return EMPTY
     if (low, high) == (1, 1):

@@ -8,16 +8,23 @@ may end, and `advance` refuses it.
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections import deque
 from collections.abc import Sequence
 from operator import index
-from typing import Any, NoReturn
+from types import MappingProxyType
+from typing import Any, Final, NoReturn, SupportsIndex
+
+import numpy as np
 
 from .states import DEAD, ENDED, START
 from .table import TokenTable
 
-_MOST = 2**32
+_MOST_IDS: Final = 2**32
 """Token ids are unsigned 32-bit integers."""
+
+_MOST_SIZES: Final = 2**64
+"""Addresses, sizes and numbers of steps are unsigned 64-bit integers."""
 
 
 class Guide:
@@ -30,15 +37,13 @@ class Guide:
 
     __slots__ = ("_before", "_most", "_state", "_table")
 
-    def __init__(self, table: TokenTable, max_rollback: int = 32) -> None:
+    def __init__(self, table: TokenTable, max_rollback: SupportsIndex = 32) -> None:
         if not isinstance(table, TokenTable):
             raise TypeError(f"a token table is wanted, not {type(table).__name__}")
-        if max_rollback < 0:
-            raise OverflowError("can't convert negative int to unsigned")
         self._table = table
         self._state = START
-        self._most = max_rollback
-        self._before: deque[int] = deque(maxlen=max_rollback)
+        self._most = _size(max_rollback)
+        self._before: deque[int] = deque(maxlen=min(self._most, sys.maxsize))
 
     def get_state(self) -> int:
         """The state's number."""
@@ -48,14 +53,17 @@ class Guide:
         """The tokens that may come next, ascending; end tokens where the text may end."""
         return self._table.allowed_tokens(self._state)
 
-    def advance(self, token_id: int, return_tokens: bool | None = None) -> list[int] | None:
+    def advance(
+        self, token_id: SupportsIndex, return_tokens: bool | np.bool_ | None = None
+    ) -> list[int] | None:
         """Take a token; the tokens that may come then, unless `return_tokens` is False.
 
         Raises:
             ValueError: the token is not allowed, or is an end token. The state stays.
             OverflowError: no unsigned 32-bit integer.
+            TypeError: no integer, or no bool.
         """
-        if not (return_tokens is None or isinstance(return_tokens, bool)):
+        if not (return_tokens is None or isinstance(return_tokens, (bool, np.bool_))):
             raise TypeError(f"return_tokens is a bool, not {type(return_tokens).__name__}")
         token = _token(token_id)
         after = self._table.next_state(self._state, token)
@@ -65,16 +73,21 @@ class Guide:
             )
         self._before.append(self._state)
         self._state = after
-        return None if return_tokens is False else self.get_tokens()
+        return self.get_tokens() if return_tokens is None or return_tokens else None
 
     def is_finished(self) -> bool:
         """May the text end here?"""
         return self._table.may_end(self._state)
 
-    def accepts_tokens(self, sequence: Sequence[int]) -> bool:
-        """Could these tokens be taken one after the other? The state stays."""
-        if isinstance(sequence, str):
-            raise TypeError("token ids are wanted, not a text")
+    def accepts_tokens(self, sequence: Sequence[SupportsIndex]) -> bool:
+        """Could these tokens be taken one after the other? The state stays.
+
+        Raises:
+            OverflowError: no unsigned 32-bit integer among them.
+            TypeError: no sequence (a list, a tuple, an array), or not of integers.
+        """
+        if not _is_sequence(sequence):
+            raise TypeError(f"a sequence of token ids is wanted, not {type(sequence).__name__}")
         state = self._state
         for token in [_token(token) for token in sequence]:
             state = self._table.next_state(state, token)
@@ -86,16 +99,14 @@ class Guide:
         """How many steps can be taken back."""
         return len(self._before)
 
-    def rollback_state(self, n: int) -> None:
+    def rollback_state(self, n: SupportsIndex) -> None:
         """Take `n` steps back.
 
         Raises:
             ValueError: fewer are known.
-            OverflowError: `n` is negative.
+            OverflowError: `n` is negative, or no unsigned 64-bit integer.
         """
-        steps = index(n)
-        if steps < 0:
-            raise OverflowError("can't convert negative int to unsigned")
+        steps = _size(n)
         if steps > len(self._before):
             raise ValueError(
                 f"Cannot roll back {steps} step(s): only {len(self._before)} states stored "
@@ -109,33 +120,41 @@ class Guide:
         """Back to the start. Steps taken before can still be taken back."""
         self._state = START
 
-    def write_mask_into(self, data_ptr: int, numel: int, element_size: int) -> None:
+    def write_mask_into(
+        self, data_ptr: SupportsIndex, numel: SupportsIndex, element_size: SupportsIndex
+    ) -> None:
         """Write the packed mask to memory: `numel` words of 32 bits at an address.
 
-        Words beyond the vocabulary become 0.
+        Words beyond the vocabulary become 0. Nobody can tell whether that memory is there.
 
         Raises:
             ValueError: a null pointer, other words than of 4 bytes, or too few of them.
+            OverflowError: no unsigned 64-bit integer, or words beyond all addresses.
+            TypeError: no integer.
         """
-        if element_size != 4:
+        address, count, size = _size(data_ptr), _size(numel), _size(element_size)
+        if size != 4:
             raise ValueError(
-                f"Invalid element size: got {element_size} bytes per element, expected 4 bytes "
+                f"Invalid element size: got {size} bytes per element, expected 4 bytes "
                 "(32-bit integer)."
             )
-        if not data_ptr:
+        if not address:
             raise ValueError("Invalid data pointer: received a null pointer.")
         mask = self._table.mask(self._state)
         needed = self._table.needed_words
-        if numel < needed:
+        if count < needed:
             raise ValueError(
-                f"Invalid buffer size: got {numel} elements ({4 * numel} bytes), expected "
+                f"Invalid buffer size: got {count} elements ({4 * count} bytes), expected "
                 f"{needed} elements ({4 * needed} bytes). Ensure that the mask tensor has shape "
                 "(1, (vocab_size + 31) // 32) and uses 32-bit integers."
             )
-        written = min(numel, len(mask))
-        ctypes.memmove(data_ptr, mask.ctypes.data, 4 * written)
-        if numel > written:
-            ctypes.memset(data_ptr + 4 * written, 0, 4 * (numel - written))
+        if address + 4 * count > _MOST_SIZES:
+            # C would take such sizes modulo 2**64.
+            raise OverflowError(f"no memory has {count} words at {address:#x}")
+        written = min(count, len(mask))
+        ctypes.memmove(address, mask.ctypes.data, 4 * written)
+        if count > written:
+            ctypes.memset(address + 4 * written, 0, 4 * (count - written))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Guide):
@@ -158,9 +177,26 @@ class Guide:
         return f"Guide object with the state={self._state} and {self._table!r}"
 
 
-def _token(token: int) -> int:
+def _token(token: SupportsIndex) -> int:
     """A token id as `outlines_core` takes it."""
     found = token if type(token) is int else index(token)
-    if not 0 <= found < _MOST:
+    if not 0 <= found < _MOST_IDS:
         raise OverflowError("out of range integral type conversion attempted")
     return found
+
+
+def _size(value: SupportsIndex) -> int:
+    """A number of things, or an address, as `outlines_core` takes it."""
+    found = index(value)
+    if found < 0:
+        raise OverflowError("can't convert negative int to unsigned")
+    if found >= _MOST_SIZES:
+        raise OverflowError("int too big to convert")
+    return found
+
+
+def _is_sequence(value: object) -> bool:
+    """What C calls a sequence, but for texts: items by number, and no mapping."""
+    return hasattr(type(value), "__getitem__") and not isinstance(
+        value, (str, dict, MappingProxyType)
+    )

@@ -16,7 +16,8 @@ import os
 import threading
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from operator import index
+from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,8 @@ MAX_ROW_BYTES: Final = 512 * 2**20
 """Bytes of masks kept by one table; beyond, they are forgotten and made anew."""
 
 _FIRST_ROWS: Final = 16
+
+_INT32: Final = np.dtype(np.int32)
 
 
 class TokenTable:
@@ -72,6 +75,7 @@ class TokenTable:
         self._next = table.data
         self._class_of = class_of.data
         self._accepting = accepting.data
+        self._row_shape = (self.words,)
         self._lock = threading.Lock()
         self._forget()
 
@@ -101,26 +105,42 @@ class TokenTable:
     # Next states ------------------------------------------------------------------------------
 
     def next_state(self, state: int, token: int) -> int:
-        """The state after a token; DEAD if it is not allowed, or no token at all."""
+        """The state after a token; DEAD if it is not allowed, or no token at all.
+
+        Raises:
+            IndexError: no state of this table, as wherever a state is given.
+        """
         if token < 0 or token >= len(self._class_of):
-            return DEAD
-        found: int = self._next[state, self._class_of[token]]
+            token_class = DEAD
+        else:
+            token_class = self._class_of[token]
+        if state < 0:
+            raise self._no_state(state)
+        try:
+            found: int = self._next[state, token_class]
+        except IndexError:
+            raise self._no_state(state) from None
         return found
 
     def next_states(self, states: Any, tokens: Any) -> NDArray[np.int64]:
-        """The same for arrays of one shape (or that broadcast to one): int64.
+        """The same for arrays of integers of one shape: int64.
 
         Raises:
             IndexError: no state of this table.
+            TypeError: numbers that are no integers.
+            ValueError: arrays of different shapes.
         """
-        tokens = np.asarray(tokens)
+        states, tokens = self._checked(states), _integers(tokens, "tokens")
+        if states.shape != tokens.shape:
+            shown = f"{list(states.shape)} and {list(tokens.shape)}"
+            raise ValueError(f"as many states as tokens are wanted, not {shown}")
         known = (tokens >= 0) & (tokens < len(self.class_of))
-        classes = self.class_of[np.where(known, tokens, 0)]
-        return self._found(self._checked(states), np.where(known, classes, 0))
+        classes = self.class_of[np.where(known, tokens, 0).astype(np.intp, copy=False)]
+        return self._found(states, np.where(known, classes, 0))
 
     def row(self, state: int) -> NDArray[np.int64]:
         """The state that each class of tokens leads to: int64[classes]."""
-        found: NDArray[np.int64] = self.next[state].astype(np.int64)
+        found: NDArray[np.int64] = self.next[self._state(state)].astype(np.int64)
         return found
 
     def _found(self, states: NDArray[np.intp], classes: Any) -> NDArray[np.int64]:
@@ -135,11 +155,16 @@ class TokenTable:
 
     def may_end(self, state: int) -> bool:
         """May the text end here?"""
-        return bool(self._accepting[state])
+        if state < 0:
+            raise self._no_state(state)
+        try:
+            return bool(self._accepting[state])
+        except IndexError:
+            raise self._no_state(state) from None
 
     def allowed_tokens(self, state: int) -> list[int]:
         """The tokens that may come next, ascending; end tokens where the text may end."""
-        found: list[int] = np.flatnonzero(self._allowed(state)).tolist()
+        found: list[int] = np.flatnonzero(self._allowed(self._state(state))).tolist()
         return found
 
     def dead_ends(self) -> list[int]:
@@ -167,10 +192,21 @@ class TokenTable:
         return stuck
 
     def _checked(self, states: Any) -> NDArray[np.intp]:
-        found: NDArray[np.intp] = np.asarray(states, dtype=np.intp)
-        if found.size and (found.min() < 0 or found.max() >= len(self.accepting)):
-            raise IndexError(f"states go from 0 to {len(self.accepting) - 1}")
+        found = _integers(states, "states")
+        if found.size:
+            for worst in (found.min(), found.max()):
+                if not 0 <= worst < len(self.accepting):
+                    raise self._no_state(worst)
+        return found.astype(np.intp, copy=False)
+
+    def _state(self, state: SupportsIndex) -> int:
+        found = index(state)
+        if not 0 <= found < len(self.accepting):
+            raise self._no_state(found)
         return found
+
+    def _no_state(self, state: Any) -> IndexError:
+        return IndexError(f"states go from 0 to {len(self.accepting) - 1}, not {state}")
 
     # Masks ------------------------------------------------------------------------------------
 
@@ -181,8 +217,7 @@ class TokenTable:
         """
         found = self._shown.get(state)
         if found is None:
-            if not 0 <= state < len(self.accepting):
-                raise IndexError(f"states go from 0 to {len(self.accepting) - 1}, not {state}")
+            state = self._state(state)
             with self._lock:
                 number = self._row(self._line(state))
                 found = self._shown[state] = self._rows[number]
@@ -191,8 +226,18 @@ class TokenTable:
 
     def fill_bitmask(self, state: int, bitmask: NDArray[np.int32], index: int = 0) -> None:
         """Write the mask of a state into int32[ceil(V / 32)], or row `index` of
-        int32[B, ceil(V / 32)]."""
-        row = bitmask if bitmask.ndim == 1 else bitmask[index]
+        int32[B, ceil(V / 32)].
+
+        Raises:
+            IndexError: no state of this table, or no such row.
+            ValueError: the shape or the type does not fit.
+        """
+        row = bitmask[index] if bitmask.ndim == 2 else bitmask
+        kind = row.dtype
+        # There is one object for a type but where it comes from a file.
+        if row.shape != self._row_shape or (kind is not _INT32 and kind != _INT32):
+            wanted = f"int32[{self.words}] or int32[B, {self.words}]"
+            raise ValueError(f"{wanted} is wanted, not {kind}{list(bitmask.shape)}")
         found = self._shown.get(state)
         row[:] = self.mask(state) if found is None else found
 
@@ -201,6 +246,7 @@ class TokenTable:
 
         Raises:
             IndexError: no state of this table.
+            TypeError: numbers of states that are no integers.
             ValueError: the shapes or types do not fit.
         """
         if bitmask.dtype != np.int32 or bitmask.shape != (len(states), self.words):
@@ -318,3 +364,17 @@ class TokenTable:
         from .files import save
 
         save(self, path)
+
+
+def _integers(values: Any, what: str) -> NDArray[Any]:
+    """An array of whole numbers; an empty one may be of any type.
+
+    Raises:
+        TypeError: it holds other things.
+    """
+    found = np.asarray(values)
+    if found.dtype.kind in "iu":
+        return found
+    if found.size:
+        raise TypeError(f"{what} are integers, not {found.dtype}")
+    return found.astype(np.intp)

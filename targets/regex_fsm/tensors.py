@@ -1,7 +1,9 @@
 """A token table as torch tensors: masks and next states of a batch, without Python a sequence.
 
 Nothing here needs the host: states, tokens and masks stay on the device, and what is not allowed
-leads to DEAD, which allows nothing. torch is imported when tensors are asked for, never before.
+leads to DEAD, which allows nothing. Numbers that are no states raise IndexError on the CPU; on
+other devices, which would have to be waited for, they are as DEAD. torch is imported when tensors
+are asked for, never before.
 """
 
 from __future__ import annotations
@@ -41,8 +43,17 @@ class TensorTable:
     def step(self, states: Any, tokens: Any) -> Any:
         """The states after one more token each: int64[B], int64[B] -> int64[B].
 
-        Tokens beyond the vocabulary lead to DEAD.
+        Any type of integers will do. Tokens beyond the vocabulary lead to DEAD.
+
+        Raises:
+            IndexError: no state of this table (on the CPU), as wherever states are given.
+            TypeError: tensors that are not of integers.
+            ValueError: tensors of different shapes.
         """
+        states, tokens = self._checked(states), self._integers(tokens, "tokens")
+        if states.shape != tokens.shape:
+            shown = f"{list(states.shape)} and {list(tokens.shape)}"
+            raise ValueError(f"as many states as tokens are wanted, not {shown}")
         size = self.class_of.shape[0]
         known = (tokens >= 0) & (tokens < size)
         classes = self.class_of[tokens.clamp(0, size - 1)] * known
@@ -54,7 +65,7 @@ class TensorTable:
         Args:
             width: the number of logits, if not V; those beyond V belong to no token.
         """
-        found = (self._row(states) != DEAD)[:, self.class_of]
+        found = (self._row(self._checked(states)) != DEAD)[:, self.class_of]
         if width is not None and width != found.shape[1]:
             kept = found[:, :width]
             pad = self._torch.zeros(
@@ -79,6 +90,22 @@ class TensorTable:
         """
         return logits.masked_fill_(~self.allowed(states, logits.shape[1]), float("-inf"))
 
+    def _checked(self, states: Any) -> Any:
+        """States as int64; what is none is refused, or DEAD where that would take waiting."""
+        states = self._integers(states, "states")
+        size = self.accepting.shape[0]
+        known = (states >= 0) & (states < size)
+        if states.device.type == "cpu" and not known.all():
+            worst = states[~known].flatten()[0].item()
+            raise IndexError(f"states go from 0 to {size - 1}, not {worst}")
+        return states * known
+
+    def _integers(self, values: Any, what: str) -> Any:
+        # As indices torch takes uint8 and bool for masks, and no int16 at all.
+        if values.dtype == self._torch.bool or values.is_floating_point() or values.is_complex():
+            raise TypeError(f"{what} are integers, not {values.dtype}")
+        return values.long()
+
     def _after(self, states: Any, classes: Any) -> Any:
         return self.next[states, classes].long()
 
@@ -87,7 +114,7 @@ class TensorTable:
 
     def may_end(self, states: Any) -> Any:
         """Where the text may end: int64[B] -> bool[B]."""
-        return self.accepting[states]
+        return self.accepting[self._checked(states)]
 
 
 class CountedTensors(TensorTable):

@@ -32,7 +32,7 @@ from ...compiler.passes.expand_members import members_expr
 from ...compiler.passes.rewrite import RuleMaker
 from . import fragments
 from .chains import Chains
-from .fragments import EMPTY, Fragment
+from .fragments import EMPTY, Fragment, Unwritable
 from .machines import machine_fragment
 from .objects import is_plain, members_fragment
 
@@ -108,7 +108,7 @@ class _Speller:
             try:
                 found = self._fragment(node, [done[id(kid)] for kid in inside])
                 self._fits(found)
-            except _TooLarge as error:
+            except Unwritable as error:
                 way = [n for n in stack if id(n) in active]
                 place = self._largest(node, done) or self._around([*way, node])
                 raise self._refused(error, place) from None
@@ -185,9 +185,9 @@ class _Speller:
 
     def _fits(self, found: Fragment) -> None:
         if len(found.text) > self.most:
-            raise _TooLarge("length", f"it has more than {self.most:,} characters")
+            raise Unwritable("length", f"it has more than {self.most:,} characters")
         if found.depth > MAX_GROUPS:
-            raise _TooLarge("nesting", f"it has groups more than {MAX_GROUPS} deep")
+            raise Unwritable("nesting", f"it has groups more than {MAX_GROUPS} deep")
 
     def _largest(self, node: Expr, done: Mapping[int, Fragment]) -> Origin | None:
         """The place of the smallest part that most of a fragment is in; None if it has none."""
@@ -219,17 +219,9 @@ class _Speller:
                 around = node
         return place
 
-    def _refused(self, error: _TooLarge, place: Origin) -> TargetError:
-        message = f"{error.feature}: the regular expression cannot be written: {error.what}"
+    def _refused(self, error: Unwritable, place: Origin) -> TargetError:
+        message = f"{error.feature}: the regular expression cannot be written: {error.why}"
         return TargetError.at("unsupported-feature", message, place, self.hint + _HINT)
-
-
-class _TooLarge(Exception):
-    """Longer or deeper than engines take."""
-
-    def __init__(self, feature: str, what: str) -> None:
-        super().__init__(feature, what)
-        self.feature, self.what = feature, what
 
 
 def unrolled(body: Expr, name: str) -> Expr:

@@ -303,6 +303,84 @@ def test_what_is_remembered_is_one_language_too(dialect: str) -> None:
     assert not wrong, report(wrong)
 
 
+# Special tokens -----------------------------------------------------------------------------------
+
+FOREIGN = [b"<|box|>", b"<|/box|>", "<\u00e9>".encode(), b"<|box|>", b"[UNUSED]", b"\n\n", b"\xff"]
+"""Special tokens that no dialect knows: two of one text, and one that is no text."""
+
+
+def with_specials(grammar: CompiledGrammar) -> Vocabulary:
+    """A vocabulary that has these, and those that mean something in the grammar."""
+    enforced = grammar.enforced
+    known = {token.text.encode() for token in enforced.markers}
+    if enforced.free is not None:
+        known |= {text.encode() for text in enforced.free.markers}
+    specials = [*FOREIGN, *sorted(known), b"<end>"]
+    tokens = [*(bytes([b]) for b in range(256)), *specials, b"ab", b'": "', b"<tool"]
+    return Vocabulary(tokens, range(256, 256 + len(specials)), [255 + len(specials)])
+
+
+def differences(grammar: CompiledGrammar, *names: object, walks: int = 6) -> tuple[list[str], int]:
+    """Where the masks of an automaton and a table differ along walks that like special tokens,
+    and how often foreign ones were allowed."""
+    vocabulary, random = with_specials(grammar), dice(*names)
+    automaton, table = mask.compile(grammar, vocabulary), regex_fsm.compile(grammar, vocabulary)
+    [end] = vocabulary.eos_ids
+    wrong, met = [], 0
+    for _ in range(walks):
+        matcher, state, way = automaton.matcher(), table.start, list[int]()
+        for _ in range(30):
+            allowed = matcher.allowed_tokens()
+            if allowed != table.allowed_tokens(state):
+                other = set(allowed) ^ set(table.allowed_tokens(state))
+                wrong.append(f"{[vocabulary.tokens[t] for t in way]}: {sorted(other)}")
+                break
+            met += 256 in allowed
+            onward = [token for token in allowed if token != end]
+            liked = [token for token in onward if token >= 256]
+            if not onward:
+                break
+            token = random.choice(liked if liked and random.random() < 0.6 else onward)
+            assert matcher.accept_token(token)
+            state = table.next_state(state, token)
+            way.append(token)
+    return wrong, met
+
+
+SWITCH = tool("switch", {"on": {"type": "boolean"}}, "on")
+LONG = tool("say", {"text": {"type": "string", "maxLength": 30_000}}, "text")
+
+
+@pytest.mark.parametrize("tool_choice", ["auto", "none", "required"])
+@pytest.mark.parametrize("dialect", calligram.dialects())
+def test_masks_and_tables_agree_on_special_tokens(dialect: str, tool_choice: str) -> None:
+    grammar = calligram.compile_tools([SWITCH], dialect, tool_choice=tool_choice)
+    wrong, met = differences(grammar, "law 1", "specials", dialect, tool_choice)
+    assert not wrong, report(wrong)
+    if tool_choice == "required":
+        # Nothing is free where a call is owed.
+        assert met == 0
+
+
+@pytest.mark.parametrize(
+    ("dialect", "tool_choice"),
+    [
+        ("hermes-json", "auto"),
+        ("llama3-builtin-python-tag", "auto"),
+        ("mistral-args", "auto"),
+        # Its strings are quoted with special tokens.
+        ("gemma4", "required"),
+    ],
+)
+def test_so_they_do_where_tables_count(dialect: str, tool_choice: str) -> None:
+    grammar = calligram.compile_tools([LONG], dialect, tool_choice=tool_choice)
+    table = regex_fsm.compile(grammar, with_specials(grammar))
+    assert isinstance(table, regex_fsm.CountedTable)
+    wrong, met = differences(grammar, "law 1", "specials", "counted", dialect)
+    assert not wrong, report(wrong)
+    assert (met > 0) == (tool_choice == "auto")
+
+
 # The law can be broken --------------------------------------------------------------------------
 
 

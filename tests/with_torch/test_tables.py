@@ -125,3 +125,50 @@ def test_a_batch_that_counts_is_decoded(counted: regex_fsm.TokenTable) -> None:
         states = tensors.step(states, tokens)
         wanted = [counted.next_state(s, t) for s, t in zip(wanted, tokens.tolist(), strict=True)]
         assert states.tolist() == wanted and DEAD not in wanted
+
+
+def test_integers_of_every_type_are_taken(
+    table: regex_fsm.TokenTable, counted: regex_fsm.TokenTable
+) -> None:
+    for made in (table, counted):
+        tensors = made.tensors()
+        for kind in (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64):
+            states, tokens = torch.tensor([2, 0, 1]).to(kind), torch.tensor([34, 1, 0]).to(kind)
+            wanted = made.next_states(states.numpy(), tokens.numpy()).tolist()
+            assert tensors.step(states, tokens).tolist() == wanted
+            assert tensors.step(states, tokens).dtype == torch.int64
+            assert tensors.allowed(states).shape == (3, len(TOKENS))
+            assert tensors.may_end(states).tolist() == [made.may_end(s) for s in (2, 0, 1)]
+        right = torch.tensor([2, 0])
+        for odd in (torch.tensor([True, False]), torch.tensor([2.0, 0.0])):
+            for call in (
+                lambda: tensors.step(odd, right),  # noqa: B023
+                lambda: tensors.step(right, odd),  # noqa: B023
+                lambda: tensors.allowed(odd),  # noqa: B023
+                lambda: tensors.bitmask(odd),  # noqa: B023
+                lambda: tensors.may_end(odd),  # noqa: B023
+                lambda: tensors.mask_logits(torch.zeros(2, WIDTH), odd),  # noqa: B023
+            ):
+                with pytest.raises(TypeError, match="are integers"):
+                    call()
+        with pytest.raises(ValueError, match="as many states as tokens"):
+            tensors.step(right, right[:1])
+
+
+def test_what_is_no_state_is_refused(
+    table: regex_fsm.TokenTable, counted: regex_fsm.TokenTable
+) -> None:
+    for made in (table, counted):
+        tensors, size = made.tensors(), len(made)
+        for state in (-1, size, -(2**62), 2**62):
+            wrong = torch.tensor([2, state])
+            for call in (
+                lambda: tensors.step(wrong, torch.tensor([0, 0])),  # noqa: B023
+                lambda: tensors.allowed(wrong),  # noqa: B023
+                lambda: tensors.bitmask(wrong),  # noqa: B023
+                lambda: tensors.may_end(wrong),  # noqa: B023
+                lambda: tensors.mask_logits(torch.zeros(2, WIDTH), wrong),  # noqa: B023
+            ):
+                with pytest.raises(IndexError) as error:
+                    call()
+                assert str(error.value) == f"states go from 0 to {size - 1}, not {state}"

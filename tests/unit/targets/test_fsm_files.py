@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
+import dataclasses
 import io
+import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -17,7 +19,7 @@ import pytest
 from numpy.lib import format as npy
 
 import calligram
-from calligram import ArtefactError, Vocabulary
+from calligram import ArtefactError, Bounds, Vocabulary
 from calligram.targets import regex_fsm
 from calligram.targets.regex_fsm import files
 
@@ -114,21 +116,26 @@ def test_cut_off_anywhere_is_refused(saved: bytes) -> None:
         assert refused(saved[:size]) == "table-format", size
 
 
-def test_a_changed_byte_is_refused_or_means_nothing(saved: bytes) -> None:
-    made = files.loads(saved, VOCABULARY)
-    taken = 0
-    for at in range(0, len(saved), 131):
+def test_a_changed_bit_is_refused_wherever_it_is(saved: bytes) -> None:
+    # What is said about members stands at the end of the archive, and before each of them.
+    begins = [m.start() for m in re.finditer(b"PK\x03\x04", saved)]
+    directory = saved.index(b"PK\x01\x02")
+    places = {p + i for p in begins for i in range(60)} | set(range(directory, len(saved)))
+    for at in sorted(places | set(range(0, len(saved), 131))):
         data = bytearray(saved)
-        data[at] ^= 0x41
-        try:
-            found = files.loads(bytes(data), VOCABULARY)
-        except ArtefactError as error:
-            assert error.problems[0].code in ("table-format", "table-version", "table-vocabulary")
-        else:
-            # Fields of the archive that say nothing about its content.
-            taken += 1
-            assert (found.next == made.next).all() and (found.class_of == made.class_of).all()
-    assert taken < len(saved) // 131 // 4
+        data[at] ^= 1 << at % 8
+        assert refused(bytes(data)) == "table-format", at
+
+
+def test_what_stands_around_a_file_or_is_said_otherwise_is_refused(saved: bytes) -> None:
+    for data in (b"x" + saved, saved + b"x", saved + saved, b"#!/bin/sh\n" + saved, saved + b"\0"):
+        assert refused(data) == "table-format"
+    # The same members, written by someone else.
+    assert refused(rebuilt(saved)) == "table-format"
+    with zipfile.ZipFile(io.BytesIO(saved)) as archive:
+        shown = files._array(archive.read("header.npy")).tobytes()
+    spaced = np.frombuffer(json.dumps(json.loads(shown)).encode(), dtype=np.uint8)
+    assert refused(rebuilt(saved, header=files.npy_bytes(spaced))) == "table-format"
 
 
 def rebuilt(saved: bytes, **changes: bytes | None) -> bytes:
@@ -149,13 +156,11 @@ def sealed(**changes: Any) -> bytes:
     """A file whose checksums are right and whose arrays are not those of any table."""
     made = table()
     packed = files._packed(made)
-    members = {k: files._npy(changes.get(k, v)) for k, v in packed.items()}
+    members = {k: files.npy_bytes(changes.get(k, v)) for k, v in packed.items()}
     header = {**made.header, "format": files.FORMAT, "version": files.VERSION,
-              "vocabulary": VOCABULARY.digest, "arrays": files._digest(members),
+              "vocabulary": VOCABULARY.digest, "arrays": files.digest_of(members),
               **changes.get("header", {})}  # fmt: skip
-    header["header"] = hashlib.sha256(files._json(header)).hexdigest()
-    shown = files._npy(np.frombuffer(files._json(header), dtype=np.uint8))
-    return rebuilt(files.dumps(made), header=shown, **members)
+    return files.sealed(header, members)
 
 
 PACKED = files._packed(table())
@@ -174,14 +179,74 @@ PACKED = files._packed(table())
         {"sizes": PACKED["sizes"][:0]},
         {"accepting": PACKED["accepting"] + 100_000},
         {"accepting": PACKED["accepting"][:, None]},
+        {"accepting": PACKED["accepting"].astype("<f8")},
+        {"accepting": PACKED["accepting"].astype("<i8")},
+        {"accepting": PACKED["accepting"].astype(">i4")},
+        {"states": PACKED["states"].astype(bool)},
+        {"states": PACKED["states"].astype("<i4")},
+        {"targets": PACKED["targets"].astype(complex)},
+        {"sizes": PACKED["sizes"].astype("<u4")},
+        {"sizes": PACKED["sizes"].astype("<f4")},
+        {"class_of": PACKED["class_of"].astype("<u2")},
+        {"class_of": PACKED["class_of"].astype("<M8[s]")},
+        {"class_of": PACKED["class_of"].astype("<i2").view([("a", "<i2")])},
         {"header": {"states": 2}},
-        {"header": {"states": 10**12}},
         {"header": {"states": "many"}},
+        {"header": {"states": float(len(table()))}},
+        {"header": {"states": True}},
+        {"header": {"states": None}},
+        {"header": {"states": -1}},
         {"header": {"format": "other"}},
     ],
 )
 def test_arrays_that_make_no_table_are_refused(changes: Any) -> None:
     assert refused(sealed(**changes)) == "table-format"
+
+
+def test_a_small_file_may_not_hold_a_large_table() -> None:
+    wide = np.zeros(128, dtype="<i4")
+    none = np.zeros(0, dtype=PACKED["states"].dtype)
+    bomb = sealed(sizes=wide, states=none, targets=none, accepting=none.astype("<i4"),
+                  class_of=PACKED["class_of"] * 0, header={"states": 2**24})  # fmt: skip
+    assert len(bomb) < 4_000
+    for data in (bomb, sealed(header={"states": 10**12})):
+        assert refused(data) == "table-too-large"
+    made = table()
+    size = made.next.nbytes
+    files.loads(files.dumps(made), VOCABULARY, max_bytes=size)
+    with pytest.raises(ArtefactError) as error:
+        files.loads(files.dumps(made), VOCABULARY, max_bytes=size - 1)
+    assert error.value.problems[0].code == "table-too-large"
+    assert "max_bytes" in str(error.value.problems[0].hint)
+
+
+def test_no_memory_is_an_error_too(monkeypatch: pytest.MonkeyPatch, saved: bytes) -> None:
+    def none(*_: Any) -> Any:
+        raise MemoryError
+
+    monkeypatch.setattr(files, "_unpacked", none)
+    assert refused(saved) == "table-too-large"
+
+
+def test_a_file_is_held_against_a_grammar(tmp_path: Path) -> None:
+    def grammar(**more: Any) -> calligram.CompiledGrammar:
+        return calligram.compile_schema(SCHEMA, **{"bounds": None, "whitespace": "exact", **more})
+
+    path = tmp_path / "t.npz"
+    table().save(path)
+    found = regex_fsm.load(path, VOCABULARY, grammar=grammar())
+    recipe = grammar().recipe
+    assert recipe is not None and found.header["grammar"] == recipe.digest
+    # Nothing in it is a special token, so that the automaton is that of the text.
+    assert found.header["automaton"] == regex_fsm.dfa(grammar(), max_depth=1).digest
+    # Another schema, other options; and one of which nobody knows where it comes from.
+    other = calligram.compile_schema({"type": "null"}, bounds=None)
+    nameless = dataclasses.replace(grammar(), recipe=None)
+    for wrong in (other, grammar(whitespace="flexible"), grammar(bounds=Bounds()), nameless):
+        with pytest.raises(ArtefactError) as error:
+            regex_fsm.load(path, VOCABULARY, grammar=wrong)
+        assert error.value.problems[0].code == "table-grammar"
+        assert error.value.problems[0].origin.file == str(path)
 
 
 def test_sealing_alone_is_no_fault() -> None:
@@ -196,6 +261,15 @@ def test_foreign_files_are_refused(saved: bytes) -> None:
         archive.writestr("header.npy", b"0" * 1000)
     objects = io.BytesIO()
     np.save(objects, np.array([{}], dtype=object), allow_pickle=True)
+    odd = [
+        files.npy_bytes(np.zeros(3, dtype="<i4")).replace(b"'<i4'", b"'<i4' "),
+        b"\x93NUMPY\x01\x00\x10\x00" + b"{'descr': '<i4'\n\n",
+        b"\x93NUMPY\x01\x00\x10\x00" + b"(" * 16,
+        b"\x93NUMPY\x01\x00\x45\x00"
+        + b"{'descr': '<i4', 'fortran_order': False, 'shape': (10L,), }"
+        + b" " * 9
+        + b"\n",
+    ]
     huge = io.BytesIO()
     npy.write_array_header_1_0(
         huge, {"shape": (10**13,), "fortran_order": False, "descr": "|u1"}
@@ -203,9 +277,10 @@ def test_foreign_files_are_refused(saved: bytes) -> None:
     for data in (
         b"", b"x", b"PK", b"PK\x05\x06" + bytes(18), other.getvalue(), squeezed.getvalue(),
         rebuilt(saved, targets=None), rebuilt(saved, header=None), rebuilt(saved, header=b"{}"),
+        *(rebuilt(saved, header=content) for content in odd),
         rebuilt(saved, header=objects.getvalue()), rebuilt(saved, header=huge.getvalue()),
-        rebuilt(saved, header=files._npy(np.frombuffer(b"[1]", dtype=np.uint8))),
-        rebuilt(saved, header=files._npy(np.frombuffer(b"{", dtype=np.uint8))),
+        rebuilt(saved, header=files.npy_bytes(np.frombuffer(b"[1]", dtype=np.uint8))),
+        rebuilt(saved, header=files.npy_bytes(np.frombuffer(b"{", dtype=np.uint8))),
     ):  # fmt: skip
         assert refused(data) == "table-format"
 
@@ -223,9 +298,15 @@ def test_paths_that_cannot_be_used_are_errors(tmp_path: Path) -> None:
     with pytest.raises(ArtefactError) as error:
         regex_fsm.load("\0", VOCABULARY)
     assert error.value.problems[0].code == "table-unreadable"
+    for wrong in ("/dev/null", tmp_path):
+        with pytest.raises(ArtefactError) as error:
+            regex_fsm.load(wrong, VOCABULARY)
+        assert error.value.problems[0].code == "table-unreadable"
+    with pytest.raises(TypeError, match="Vocabulary"):
+        regex_fsm.load(tmp_path, TOKENS)  # type: ignore[arg-type]
     path = tmp_path / "t.npz"
     path.write_bytes(b"before")
-    for wrong in (tmp_path / "no" / "t.npz", tmp_path):
+    for wrong in (tmp_path / "no" / "t.npz", tmp_path, "a\0b"):
         with pytest.raises(ArtefactError) as error:
             table().save(wrong)
         assert error.value.problems[0].code == "table-unwritable"

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from array import array
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import partial
+from operator import index
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -79,6 +84,88 @@ def test_any_calls_do_the_same(calls: list[tuple[Any, ...]], most: int | None) -
         # States are numbered otherwise, but one for one.
         assert states.setdefault(ours.get_state(), other.get_state()) == other.get_state()
     assert len(set(states.values())) == len(states)
+
+
+class Three:
+    def __index__(self) -> int:
+        return 3
+
+
+class Listed:
+    def __getitem__(self, at: int) -> int:
+        return [0, 1][at]
+
+    def __len__(self) -> int:
+        return 2
+
+
+NUMBERS: list[Any] = [
+    -5, -1, 0, 1, 2**32, 2**63, 2**64 - 1, 2**64, 2**70, -(2**70), True, False, None, 1.0, 4.0, "1",
+    np.int64(4), np.int64(-1), np.bool_(True), np.float64(4), Three(), [1],
+]  # fmt: skip
+"""What may be given where a number is wanted."""
+
+
+def odd_calls(make: Callable[[], Any]) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Calls with arguments of every kind, none of which writes beyond its memory."""
+    memory = np.zeros(4, dtype=np.int32)
+    address = memory.ctypes.data
+    for number in NUMBERS:
+        guide = make()
+        write = partial(guide.write_mask_into, address)
+        yield f"size {number!r}", partial(write, 1, number)
+        yield f"rollback {number!r}", partial(guide.rollback_state, number)
+        yield f"token {number!r}", partial(make().advance, number, False)
+        yield f"return {number!r}", partial(make().advance, 0, number)
+        yield f"tokens {number!r}", partial(guide.accepts_tokens, [number])
+        yield f"pointer {number!r}", partial(guide.write_mask_into, number, 1, 8)
+        wild = not isinstance(number, float) and number is not None
+        if not wild or number in (0, "1") or abs(index_of(number)) >= 2**64:
+            yield f"written to {number!r}", partial(guide.write_mask_into, number, 1, 4)
+        if not wild or isinstance(number, (str, list)) or not 4 < index_of(number) < 2**64:
+            yield f"words {number!r}", partial(write, number, 4)
+    guide = make()
+    yield "right", partial(guide.write_mask_into, np.int64(address), np.int64(1), np.int64(4))
+    sequences: list[Any] = [
+        [0], (0,), [], iter([0]), {0}, {0: 1}, {0: 1}.keys(), (x for x in [0]), np.array([0]),
+        np.array([[0]]), np.array(0), np.array([0.0]), range(1), b"\0", bytearray(b"\0"), "", "ab",
+        memoryview(b"\0"), deque([0]), array("i", [0]), Listed(), MappingProxyType({0: 0}), Three(),
+    ]  # fmt: skip
+    for sequence in sequences:
+        yield f"{type(sequence).__name__}", partial(guide.accepts_tokens, sequence)
+
+
+def index_of(number: Any) -> int:
+    try:
+        return index(number)
+    except TypeError:
+        return 0
+
+
+def test_arguments_of_any_kind_are_taken_or_refused_alike() -> None:
+    pairs = zip(odd_calls(lambda: table().guide()), odd_calls(theirs), strict=True)
+    for (name, mine), (_, their) in pairs:
+        assert outcome(mine) == outcome(their), name
+
+
+@pytest.mark.parametrize("number", [-1, 2**64, 1.0, None, "3", np.int64(3), True, np.int64(-1)])
+def test_so_is_how_much_can_be_taken_back(number: Any) -> None:
+    def kind(make: Callable[[Any], Any]) -> Any:
+        found = outcome(lambda: make(number).get_allowed_rollback())
+        return found[0] if isinstance(found, tuple) else found
+
+    if number is None:  # Is outlines-core's own default.
+        assert kind(table().guide) == "TypeError"
+    else:
+        assert kind(table().guide) == kind(theirs)
+
+
+def test_memory_beyond_all_addresses_is_refused() -> None:
+    guide = table().guide()
+    memory = np.zeros(1, dtype=np.int32)
+    for words in (2**62, 2**63, 2**64 - 1):
+        with pytest.raises(OverflowError, match="no memory"):
+            guide.write_mask_into(memory.ctypes.data, words, 4)
 
 
 def wrong_calls(guide: Any) -> list[Callable[[], Any]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -11,10 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calligram
+from calligram import Bounds
 from calligram.compiler.automaton.byte_dfa import minimal
 from calligram.compiler.automaton.determinise import determinise
 from calligram.compiler.errors import GrammarError, TargetError
 from calligram.compiler.grammar import (
+    Capture,
     Chars,
     Choice,
     Expr,
@@ -26,12 +30,15 @@ from calligram.compiler.grammar import (
     Ranges,
     Regular,
     Repeat,
+    RuleRef,
     Rules,
     Sequence,
+    Slot,
 )
-from calligram.compiler.origin import Origin
+from calligram.compiler.origin import Origin, Problem
 from calligram.compiler.passes.cut_recursion import cut_recursion
 from calligram.compiler.regular.charset import charset
+from calligram.compiler.regular.formats import KNOWN_FORMATS
 from calligram.targets import regex_fsm
 from calligram.targets.regex_fsm import fragments, machines
 from calligram.targets.regex_fsm.text import regex_text
@@ -366,3 +373,180 @@ def test_options_that_begin_alike_are_all_read(engine: str) -> None:
     accepts = CLOSED[engine](regex_fsm.regex(grammar))
     texts = ["1", "12", "123", '"x"']
     assert [t for t in [*texts, "2", "13", '"'] if accepts(t)] == texts
+
+
+PREFIXES: list[Expr] = [
+    Literal("a"), Literal("b"), Literal("ab"), Repeat(Literal("a"), 0, 2),
+    Repeat(Literal("b"), 1, None),
+    Choice((Literal("a"), Literal("ba"))), Chars(((0x61, 0x62),)),
+]  # fmt: skip
+
+
+@st.composite
+def linear_rules(draw: st.DrawFn) -> Grammar:
+    """Rules at whose end later ones stand, several of them the same."""
+    count = draw(st.integers(2, 5))
+    rules = Rules()
+    for at in reversed(range(count)):
+        options: list[Expr] = []
+        for _ in range(draw(st.integers(1, 3))):
+            before = draw(st.lists(st.sampled_from(PREFIXES), max_size=2))
+            later = [RuleRef(f"r{n}") for n in range(at + 1, count)]
+            ends: list[Expr] = [*later, *later, Literal("b"), Literal("")]
+            end = draw(st.sampled_from(ends))
+            if draw(st.booleans()) and later:
+                end = Choice((end, Sequence((Literal("a"), draw(st.sampled_from(later))))))
+            options.append(Sequence((*before, Capture(Slot("content"), end))))
+        rules.define(f"r{at}", Choice(tuple(options)))
+    # Once at the end, once in the middle, once repeated.
+    first, other = RuleRef("r0"), RuleRef("r1")
+    forms: list[Expr] = [first, Sequence((first, other)), Repeat(first, 0, 2)]
+    return Grammar(rules, draw(st.sampled_from(forms)))
+
+
+@settings(max_examples=60)
+@given(linear_rules())
+def test_rules_that_end_in_the_same_are_said_as_the_automaton_says(grammar: Grammar) -> None:
+    pattern = regex_text(grammar, 20_000)
+    dfa = minimal(determinise(grammar, {}, 20_000))
+    wanted = [dfa.accepts(text.encode()) for text in SHORT]
+    for name, engine in ENGINES.items():
+        accepts = engine(pattern)
+        assert [accepts(text) for text in SHORT] == wanted, (name, pattern)
+
+
+@pytest.mark.parametrize("count", [10, 100, 1000])
+def test_a_chain_of_rules_is_as_long_as_it_has_rules(count: int) -> None:
+    rules = Rules()
+    end: Expr = Literal("")
+    # Rules may have any name, that of an end too.
+    names = ["end", "entry", *(f"r{at}" for at in range(2, count))]
+    for name in names:
+        here = Choice((Sequence((Literal("a"), end)), Sequence((Literal("b"), end))))
+        rules.define(name, here)
+        end = RuleRef(name)
+    pattern = regex_text(Grammar(rules, end), 20 * count)
+    accepts = python(pattern)
+    assert accepts("ab" * (count // 2)) and not accepts("ab" * count) and not accepts("ab")
+
+
+FORMATS = sorted(KNOWN_FORMATS - {"regex", "email", "hostname", "idn-email", "idn-hostname"})
+PATTERNS = ["^(a?b?c?){6}$", "^(?:[a-f]{2}:?)+$", r"^v\d+\.\d+(?:\.\d+)?(?:-[a-z]+)*$"]
+
+
+@pytest.mark.parametrize(
+    "item", [*({"format": f} for f in FORMATS), *({"pattern": p} for p in PATTERNS)], ids=str
+)
+def test_default_bounds_take_little_more_text_than_none(item: dict[str, str]) -> None:
+    schema = {"type": "string", **item}
+    bounded = calligram.compile_schema(schema, bounds=Bounds(), whitespace="exact")
+    free = regex_fsm.regex(calligram.compile_schema(schema, bounds=None, whitespace="exact"))
+    pattern = regex_fsm.regex(bounded)
+    assert len(pattern) < 4 * len(free) + 100
+    accepts = python(pattern)
+    random = dice("regex", str(item))
+    texts = Sampler(bounded.enforced.rules, random).texts(bounded.enforced.start, 20)
+    texts += mutations(texts, random, 20)
+    assert [t for t in texts if accepts(t) != bounded.check(t).accepted] == []
+
+
+def test_many_formats_of_one_tool_are_one_expression() -> None:
+    properties = {f: {"type": "string", "format": f} for f in FORMATS if "iri" not in f}
+    schema = {"type": "object", "properties": properties, "required": list(properties)}
+    grammar = calligram.compile_tools([{"name": "t", "parameters": schema}], "hermes-json")
+    assert len(regex_fsm.regex(grammar)) < 500_000
+
+
+def too_long(schema: dict[str, Any], bounds: Bounds | None, most: int, **more: Any) -> Problem:
+    tool = {"name": "t", "parameters": {"type": "object", "properties": schema, **more}}
+    grammar = calligram.compile_tools([tool], "hermes-json", bounds=bounds)
+    with pytest.raises(TargetError) as error:
+        regex_fsm.regex(grammar, max_length=most)
+    [problem] = error.value.problems
+    assert problem.origin.tool == "t" and problem.hint is not None
+    return problem
+
+
+def test_a_refusal_names_what_is_long_and_what_helps() -> None:
+    small = {"type": "string", "maxLength": 3}
+    uri = {"type": "string", "format": "uri"}
+    for schema, pointer in (
+        ({"a": small, "b": uri}, "/properties/b"),
+        ({"a": small, "b": {"type": "array", "items": uri}}, "/properties/b"),
+        ({"o": {"type": "object", "properties": {"u": uri}}}, "/properties/o/properties/u"),
+    ):
+        problem = too_long(schema, Bounds(), 5_000)
+        assert problem.origin.pointer == pointer
+        assert "smaller bounds or none (`bounds=None`, `--bounds none`)" in str(problem.hint)
+        assert "max_depth" not in str(problem.hint)
+    # No one text is too long, but all of them together: the longest is named.
+    stamp = {"type": "string", "format": "date-time"}
+    problem = too_long({"a": small, **{f"b{n}": stamp for n in range(4)}}, Bounds(), 4_000)
+    assert problem.origin.pointer == "/properties/b0" and "of them in each `b0`" in problem.message
+    problem = too_long({"a": small, **{f"b{n}": stamp for n in range(4)}}, Bounds(), 8_000)
+    assert problem.origin.pointer == "/properties/b0" and "of them in each `b0`" in problem.message
+    problem = too_long({"a": small, "b": uri}, None, 5_000)
+    assert problem.origin.pointer == "/properties/b" and "bounds" not in str(problem.hint)
+    problem = too_long({"a": {}}, None, 5_000)
+    assert "lower `max_depth`" in str(problem.hint) and "bounds" not in str(problem.hint)
+    problem = too_long({"a": small}, Bounds(), 5_000, additionalProperties={})
+    assert problem.origin.pointer == "" and "keys that are not declared" in problem.message
+
+
+@pytest.mark.parametrize("count", [2**32 - 1, 2**32, 10**30])
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "array", "items": {"type": "boolean"}, "maxItems": 1},
+        {"type": "array", "items": {"type": "boolean"}, "minItems": 1},
+        {"type": "string", "maxLength": 1},
+        {"type": "string", "minLength": 1},
+        {"type": "string", "pattern": "^[a-z]*$", "maxLength": 1},
+        {"type": "object", "additionalProperties": {"type": "null"}, "maxProperties": 1},
+    ],
+    ids=str,
+)
+def test_counts_that_engines_cannot_read_are_refused(schema: dict[str, Any], count: int) -> None:
+    few = {key: 1_000 if value == 1 else value for key, value in schema.items()}
+    many = {key: count + 2 if value == 1 else value for key, value in schema.items()}
+    tool = {"type": "object", "properties": {"x": few, "y": many}, "required": ["x", "y"]}
+    grammar = calligram.compile_schema(tool, bounds=None, whitespace="exact")
+    with pytest.raises(TargetError, match="counting: .*4,294,967,294") as error:
+        regex_fsm.regex(grammar)
+    [problem] = error.value.problems
+    assert problem.origin.pointer == "/properties/y"
+
+
+def test_the_largest_count_is_read() -> None:
+    text = fragments.repeat(fragments.literal("a"), 0, fragments.MAX_COUNT).text
+    assert text == "a{0,4294967294}"
+    assert re.compile(text).fullmatch("aaa")
+    with pytest.raises(OverflowError):
+        re.compile("a{0,4294967295}")
+
+
+def test_levels_beyond_measure_are_refused_before_they_are_made() -> None:
+    node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}
+    schema = {
+        "type": "object",
+        "properties": {"tree": {"$ref": "#/$defs/node"}},
+        "$defs": {"node": {**node, "additionalProperties": False}},
+    }
+    tool = {"name": "t", "parameters": schema}
+    grammar = calligram.compile_tools([tool], "hermes-json", bounds=None)
+    vocabulary = calligram.Vocabulary([bytes([b]) for b in range(256)])
+    calls: list[Callable[[int], Any]] = [
+        lambda depth: regex_fsm.regex(grammar, max_depth=depth),
+        lambda depth: regex_fsm.dfa(grammar, max_depth=depth),
+        lambda depth: regex_fsm.compile(grammar, vocabulary, max_depth=depth),
+        lambda depth: regex_fsm.cuts(grammar, max_depth=depth),
+        lambda depth: regex_fsm.dfa(grammar, max_depth=depth // 1_000, max_states=500),
+    ]
+    for call in calls:
+        for depth in (10**6, 10**30):
+            with pytest.raises(TargetError, match="recursion: .* levels are too many") as error:
+                call(depth)
+            [problem] = error.value.problems
+            assert (problem.origin.tool, problem.origin.pointer) == ("t", "/$defs/node")
+            assert "lower `max_depth`" in str(problem.hint)
+    assert regex_fsm.cuts(grammar, max_depth=500)[0].depth == 500

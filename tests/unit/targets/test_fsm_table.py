@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -88,8 +90,8 @@ def test_tables_are_the_automaton_and_the_masks(
     wanted = np.array([[expected(dfa, vocabulary, s, t) for t in ids] for s in states])
     # One by one, and all at once.
     assert [[found.next_state(s, t) for t in ids] for s in states] == wanted.tolist()
-    every = np.arange(len(found))[:, None]
-    assert (found.next_states(every, np.arange(len(vocabulary))) == wanted).all()
+    every = np.meshgrid(np.arange(len(found)), np.arange(len(vocabulary)), indexing="ij")
+    assert (found.next_states(*every) == wanted).all()
     rows = np.full((len(found), found.words), -1, dtype=np.int32)
     found.fill_bitmask_batch(list(states), rows)
     for state in states:
@@ -166,6 +168,14 @@ def compiled(**more: Any) -> regex_fsm.TokenTable:
     return regex_fsm.compile(grammar, VOCABULARY, **more)
 
 
+@cache
+def compiled_to_count() -> regex_fsm.TokenTable:
+    schema = {"type": "string", "maxLength": 25_000}
+    found = regex_fsm.compile(calligram.compile_schema(schema, bounds=None), VOCABULARY)
+    assert isinstance(found, regex_fsm.CountedTable)
+    return found
+
+
 def test_a_text_is_walked_to_its_end() -> None:
     found = compiled()
     tokens = [ord("{"), 256, 257, ord("O"), ord("s"), 258]
@@ -184,18 +194,58 @@ def test_what_is_no_token_leads_nowhere(token: int) -> None:
     assert found.next_states([found.start], [token]).tolist() == [DEAD]
 
 
-@pytest.mark.parametrize("state", [-1, 10**6])
-def test_what_is_no_state_is_refused(state: int) -> None:
-    found = compiled()
+@pytest.mark.parametrize("counted", [False, True])
+@pytest.mark.parametrize("state", [-1, -(10**6), 10**6, 2**63, -(2**70)])
+def test_what_is_no_state_is_refused_by_all_alike(state: int, counted: bool) -> None:
+    found = compiled_to_count() if counted else compiled()
     rows = np.zeros((1, found.words), dtype=np.int32)
-    for call in (
+    calls: list[Callable[[], Any]] = [
         lambda: found.mask(state),
         lambda: found.fill_bitmask(state, rows),
-        lambda: found.fill_bitmask_batch([state], rows),
-        lambda: found.next_states([state], [0]),
-    ):
-        with pytest.raises(IndexError):
+        lambda: found.row(state),
+        lambda: found.allowed_tokens(state),
+        lambda: found.may_end(state),
+        lambda: found.next_state(state, 0),
+        lambda: found.next_state(state, -1),
+        lambda: found.walk([0], state),
+    ]
+    if -(2**63) <= state < 2**64:
+        calls += [
+            lambda: found.fill_bitmask_batch([state], rows),
+            lambda: found.kept_rows([state]),
+            lambda: found.next_states([state], [0]),
+            lambda: found.next_states([state], [-1]),
+        ]
+    for call in calls:
+        with pytest.raises(IndexError) as error:
             call()
+        assert str(error.value) == f"states go from 0 to {len(found) - 1}, not {state}"
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_batches_are_of_integers_of_one_shape(counted: bool) -> None:
+    found = compiled_to_count() if counted else compiled()
+    none: Any
+    for none in ([], np.zeros((0, 3)), np.zeros(0, dtype=bool)):
+        assert found.next_states(none, none).shape == np.shape(none)
+    kinds = (np.uint8, np.int16, np.uint64)
+    assert all(
+        found.next_states(np.array([2], kind), np.array([34], kind)) == found.next_state(2, 34)
+        for kind in kinds
+    )
+    rows = np.zeros((1, found.words), dtype=np.int32)
+    wrong: Any
+    for wrong in ([2.0], [2.7], [True], ["2"], [2**70], [None]):
+        for call in (
+            lambda: found.next_states(wrong, [0]),  # noqa: B023
+            lambda: found.next_states([2], wrong),  # noqa: B023
+            lambda: found.fill_bitmask_batch(wrong, rows),  # noqa: B023
+        ):
+            with pytest.raises(TypeError, match="are integers, not"):
+                call()
+    for states, tokens in (([2, 2], [1]), ([2], [1, 1]), (2, [1, 1]), ([[2], [2]], [1, 1])):
+        with pytest.raises(ValueError, match="as many states as tokens"):
+            found.next_states(states, tokens)
 
 
 def test_masks_are_written_where_they_are_wanted() -> None:
@@ -209,6 +259,16 @@ def test_masks_are_written_where_they_are_wanted() -> None:
     for wrong in (rows[:2], rows.astype(np.int64), np.zeros((3, 1), dtype=np.int32)):
         with pytest.raises(ValueError, match="is wanted"):
             found.fill_bitmask_batch([found.start] * 3, wrong)
+        with pytest.raises(ValueError, match="is wanted"):
+            found.fill_bitmask(found.start, wrong[:, :1])
+    for wrong in (
+        rows.astype(np.int64), rows.astype(np.float64), rows.astype(np.uint32), rows[None],
+        rows.reshape(-1), np.zeros((3, found.words + 1), dtype=np.int32), np.int32(0),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="is wanted"):
+            found.fill_bitmask(found.start, wrong)
+    with pytest.raises(IndexError):
+        found.fill_bitmask(found.start, rows, 3)
     found.fill_bitmask_batch([], rows[:0])
     with pytest.raises(ValueError, match="read-only"):
         found.mask(found.start)[0] = 1
