@@ -6,10 +6,30 @@ other.
 
 from __future__ import annotations
 
+from typing import Final
+
+from ...compiler.automaton.cells import (
+    BUT,
+    BYTES,
+    EXPR,
+    MEMBER,
+    MEMBERS,
+    REGULAR,
+    REPEAT,
+    SEQ,
+    Head,
+)
 from ...compiler.automaton.core import Core
-from ...compiler.automaton.front_parts import Loop
+from ...compiler.automaton.distinct import INSIDE
+from ...compiler.automaton.front_parts import Front, Loop, free
 from ...compiler.automaton.fronts import Fronts
+from ...compiler.grammar import Choice, Literal, Sequence
+from ...compiler.vocabulary.loop_table import Place
 from .walk import Walker
+
+_LOOPS: Final = frozenset({REPEAT, REGULAR, BUT, INSIDE})
+"""Kinds of heads that may be loops."""
+
 
 
 def advance(
@@ -20,7 +40,7 @@ def advance(
     out: set[int] = set()
     stack = [(cell, 0) for cell in cells]
     seen: set[tuple[int, int]] = set()
-    front_of = fronts.front
+    known, parts, exprs = fronts.known, core.parts, core.exprs
     while stack:
         pair = stack.pop()
         if pair in seen:
@@ -28,23 +48,132 @@ def advance(
         seen.add(pair)
         cell, at = pair
         if at == end:
-            out.add(cell)
+            out.add(core.settled(cell))
             continue
-        literals, loops, arcs, _, _ = front_of(cell)
-        for rest, text, done, tail in literals:
-            if rest[0] != data[at]:
-                continue
-            if data.startswith(rest, at):
-                stack.append((tail, at + len(rest)))
-            elif rest.startswith(data[at:]):
-                out.add(core.literal_cell(text, done + end - at, tail))
-        for loop in loops:
-            around(core, fronts, walker, cell, loop, data, at, stack)
-        byte = data[at]
-        for low, high, target in arcs:
-            if low <= byte <= high:
-                stack.append((core.read(target, byte), at + 1))
-    return tuple(sorted(out))
+        front = known.get(cell)
+        if front is not None:
+            _front(core, fronts, walker, cell, front, data, at, stack, out)
+            continue
+        head, tail = parts(cell)
+        kind = head[0]
+        if kind == BYTES:
+            _, text, done = head
+            _literal(core, text, done, tail, data, at, stack, out)
+        elif kind == REPEAT and (place := walker.repeated(head[1])) is not None:
+            _repeat(core, fronts, place, cell, head, tail, data, at, stack)
+        elif kind in _LOOPS or (fronts.items and fronts.is_inside(tail)):
+            loop = fronts.loop(cell)
+            if loop is not None:
+                around(core, fronts, walker, cell, loop, data, at, stack)
+                if free(loop):
+                    stack.append((loop.tail, at))
+            elif kind == REPEAT:
+                stack += [(part, at) for part in core.repeated(head, tail)]
+            else:
+                _one_byte(core, cell, data, at, stack)
+        elif kind == SEQ:
+            stack.append((core.sequence(head[1], head[2], tail), at))
+        elif kind in (MEMBERS, MEMBER):
+            stack += [(part, at) for part in core.members(head, tail)]
+        else:
+            expr = exprs[head[1]] if kind == EXPR else None
+            if type(expr) is Literal and expr.text and not core.is_marked(expr.text):
+                _literal(core, expr.text.encode("utf-8"), 0, tail, data, at, stack, out)
+            elif type(expr) is Sequence and expr.items:
+                stack.append((core.sequence(head[1], 0, tail), at))
+            elif type(expr) is Choice:
+                stack += [(core.continuation(option, tail), at) for option in expr.options]
+            else:
+                _front(core, fronts, walker, cell, fronts.front(cell), data, at, stack, out)
+    return tuple(sorted(out)) if len(out) > 1 else tuple(out)
+
+
+def _literal(
+    core: Core,
+    text: bytes,
+    done: int,
+    tail: int,
+    data: bytes,
+    at: int,
+    stack: list[tuple[int, int]],
+    out: set[int],
+) -> None:
+    """Go on in a literal."""
+    read, left = len(text) - done, len(data) - at
+    if left >= read:
+        if data.startswith(text[done:] if done else text, at):
+            stack.append((tail, at + read))
+    elif text.startswith(data[at:] if at else data, done):
+        out.add(core.literal_cell(text, done + left, tail))
+
+
+def _repeat(
+    core: Core,
+    fronts: Fronts,
+    place: Place,
+    cell: int,
+    head: Head,
+    tail: int,
+    data: bytes,
+    at: int,
+    stack: list[tuple[int, int]],
+) -> None:
+    """Go around a repeated item, from between two, and push where that leads."""
+    _, index, need, most = head
+    table = place.table
+    steps, may_leave, short, places = table.steps, table.free_list, table.short_list, table.places
+    behind = fronts.firsts(tail)
+    state = count = 0
+    # The last place between two items: from there on single bytes go on, if the text stops inside.
+    last, items = at, 0
+    for position in range(at, len(data)):
+        byte = data[position]
+        if behind >> byte & 1 and count >= need and may_leave[state]:
+            stack.append((tail, position))
+        merged = steps[(state << 8) | byte]
+        if merged < 0:
+            return
+        state = merged >> 1
+        count += merged & 1
+        if most is not None and count + short[state] > most:
+            return
+        if state < places:
+            last, items = position + 1, count
+    if items and (need or most is not None):
+        need = max(need - items, 0)
+        cell = core.repeat_cell(index, need, None if most is None else most - items, tail)
+    if last == len(data):
+        stack.append((cell, last))
+    else:
+        _one_byte(core, cell, data, last, stack)
+
+
+def _front(
+    core: Core,
+    fronts: Fronts,
+    walker: Walker,
+    cell: int,
+    front: Front,
+    data: bytes,
+    at: int,
+    stack: list[tuple[int, int]],
+    out: set[int],
+) -> None:
+    """Go on by what a continuation is known to begin with."""
+    end, byte = len(data), data[at]
+    literals, loops, arcs, _, _ = front
+    for rest, text, done, tail in literals:
+        if rest[0] != byte:
+            continue
+        if data.startswith(rest, at):
+            stack.append((tail, at + len(rest)))
+        elif rest.startswith(data[at:]):
+            out.add(core.literal_cell(text, done + end - at, tail))
+    for loop in loops:
+        around(core, fronts, walker, cell, loop, data, at, stack)
+    for low, high, target in arcs:
+        if low <= byte <= high:
+            stack.append((core.read(target, byte), at + 1))
 
 
 def around(

@@ -158,11 +158,10 @@ class MaskAutomaton:
         found = self.known_rows.get(state)
         if found is None:
             with self._lock:
-                found = self._make_row(state).view(np.int32)
-                if found[0] == self.all_row[0] and np.array_equal(found, self.all_row):
-                    # One object, so that matchers know it at a glance.
-                    found = self.all_row
-                self.known_rows[state] = found
+                made = self._make_row(state)
+                # One object, so that matchers know it at a glance.
+                whole = self._walker.results.is_all(made)
+                found = self.known_rows[state] = self.all_row if whole else made.view(np.int32)
         return found
 
     def _make_row(self, state: int) -> Row:

@@ -11,18 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
-from ...compiler.automaton.core import TOKEN_BASE, Core
-from ...compiler.automaton.front_parts import Loop
+from ...compiler.automaton.core import Core
 from ...compiler.automaton.fronts import Fronts
-from ...compiler.automaton.liveness import searched
 from ...compiler.automaton.machine_loops import ByteSet
-from ...compiler.grammar import Machine
-from ...compiler.vocabulary.loop_table import Place
 from ...compiler.vocabulary.trie import ROOT, Node
 from ...compiler.vocabulary.vocabulary import Vocabulary
-from .results import NOTHING, Around, Less, Results, Row, Signature, Step
+from .beginnings import Beginnings
+from .results import IN_HOLE, NOTHING, Around, Less, Results, Row, Sign, Signature, Step, Summary
 
 if TYPE_CHECKING:
     from .distinct import MemoryRows
@@ -30,9 +27,6 @@ if TYPE_CHECKING:
 _FEW: Final = 48
 """Tokens below a node up to which remembered texts are not forgotten."""
 
-
-Local: TypeAlias = tuple[Signature, tuple[int, ...]]
-"""What a place begins with, by number, and the places behind."""
 
 _NO_STEP: Final[Step] = (NOTHING, (), ())
 """Stands for the step of a pair that is known already."""
@@ -49,17 +43,18 @@ class Walker:
     ) -> None:
         self.core, self.fronts, self.vocabulary = core, fronts, vocabulary
         self._memory = memory
-        self._places: dict[tuple[int, int], Place | None] = {}
         self.results = Results.of(vocabulary)
         self._generation = self.results.generation
-        self._locals: dict[int, Local] = {}
+        self._beginnings = Beginnings(core, fronts, vocabulary, self.results)
+        self.place, self.canonical = self._beginnings.place, self._beginnings.canonical
+        self.repeated = self._beginnings.repeated
         self._found: dict[tuple[Node, int], int] = {}
         # Where remembered texts were forgotten on the way: the tokens to be looked at.
         self._suspects: dict[tuple[Node, int], tuple[int, ...]] = {}
 
     def forget(self) -> None:
         """Drop what was found."""
-        self._locals.clear()
+        self._beginnings.begin()
         self._found.clear()
         self._suspects.clear()
 
@@ -77,15 +72,14 @@ class Walker:
 
     def apart(self, cell: int) -> tuple[int, ...]:
         """The special and end tokens that may come next."""
-        _, _, arcs, final, _ = self.fronts.front(cell)
-        ids = tuple([low - TOKEN_BASE for low, _, _ in arcs if low >= TOKEN_BASE])
-        return ids + self.vocabulary.eos_ids if final else ids
+        return self._beginnings.apart(cell)
 
     # The walk ---------------------------------------------------------------------------------
 
     def _walk(self, root: Node, start: int) -> int:
         """The result of the tokens below a trie node that can be read from a continuation."""
-        done, steps, locals_ = self._found, self.results.steps, self._locals
+        done, steps = self._found, self.results.steps
+        locals_, local = self._beginnings.known, self._beginnings.of
         remembering, union = self.core.remembering, self.results.union
         pair = (root, start)
         known = done.get(pair)
@@ -98,7 +92,7 @@ class Walker:
             if remembering.in_use and self._forget(node, cell):
                 step, tails = _NO_STEP, _NO_TAILS
             else:
-                signature, tails = locals_.get(cell) or self._local(cell)
+                signature, tails = locals_.get(cell) or local(cell)
                 key = (node, signature)
                 step = steps.get(key) or self._step(key)
             at, parts = 0, []
@@ -158,109 +152,6 @@ class Walker:
         if told:
             self._suspects[pair] = tuple(dict.fromkeys(chain.from_iterable(told)))
 
-    # Places -----------------------------------------------------------------------------------
-
-    def _local(self, cell: int) -> Local:
-        """What a place begins with."""
-        literals, loops, arcs, _, _ = self.fronts.known.get(cell) or self.fronts.front(cell)
-        if len(literals) == 1 and not loops and not arcs:
-            rest, _, _, tail = literals[0]
-            made: Local = (rest, (tail,))
-            self._locals[cell] = made
-            return made
-        around: list[Around] = []
-        tails = [literal[3] for literal in literals]
-        for loop in loops:
-            place = self.place(loop)
-            if place is None:
-                arcs += tuple((a.low, a.high, a.target) for a in self.core.expand(cell).arcs)
-            else:
-                around.append(self._around(loop, place))
-                tails.append(loop.tail)
-        if arcs:
-            arcs = self._settled(arcs)
-            tails += [target for _, _, target in arcs]
-        rests = tuple([literal[0] for literal in literals])
-        sign = (rests, tuple(around), tuple([(low, high) for low, high, _ in arcs]))
-        made = (self.results.signature(sign), tuple(tails))
-        self._locals[cell] = made
-        return made
-
-    def _around(self, loop: Loop, place: Place) -> Around:
-        table, start, _ = place
-        need, left = loop.need, loop.left
-        tail = self.fronts.known.get(loop.tail)
-        behind = self.fronts.firsts(loop.tail) if tail is None else tail[4]
-        if not need and left is None and loop.but is None:
-            return Around(table, start, 0, None, loop.around, loop.also, behind)
-        excluded: tuple[bytes, ...] = ()
-        if loop.but is not None:
-            index, node = loop.but
-            excluded = self.core.exclusion(index).rests(node)
-        if need or left is not None:
-            enough = self._enough(loop)
-            need = min(need, enough)
-            # A bound that no token reaches is none.
-            left = None if left is None or left >= enough else max(left, need)
-        return Around(table, start, need, left, loop.around, loop.also, behind, excluded)
-
-    def _enough(self, loop: Loop) -> int:
-        """A count that no token can tell from greater ones: it completes an item a byte at most."""
-        enough = self.vocabulary.longest + 2
-        if isinstance(loop.body, Machine):
-            enough += searched(loop.body).farthest
-        return enough
-
-    def _settled(self, arcs: tuple[tuple[int, int, int], ...]) -> tuple[tuple[int, int, int], ...]:
-        """Arcs of bytes alone; where the target waits for its byte, byte by byte."""
-        found: list[tuple[int, int, int]] = []
-        waits, read = self.core.is_pending, self.core.read
-        for low, high, target in arcs:
-            if high >= TOKEN_BASE:
-                continue
-            if waits(target):
-                found += [(byte, byte, read(target, byte)) for byte in range(low, high + 1)]
-            else:
-                found.append((low, high, target))
-        return tuple(found)
-
-    def place(self, loop: Loop) -> Place | None:
-        """The loop's byte automaton, made once a vocabulary."""
-        key = (loop.number, loop.state)
-        if key in self._places:
-            return self._places[key]
-        tables = self.vocabulary.tables
-        found: Place | None
-        if isinstance(loop.body, Machine):
-            found = tables.place(loop.body, loop.state)
-        else:
-            found = Place(tables.item(self.fronts.item_rows(loop.number)), loop.state, (0,))
-        self._places[key] = found
-        return found
-
-    def canonical(self, cell: int) -> int:
-        """The same continuation where a count is so large that no token can tell."""
-        loop = self.fronts.loop(cell)
-        if loop is None or (loop.left is None and not loop.need):
-            return cell
-        if loop.state and not isinstance(loop.body, Machine):
-            # Inside an item: there are few such places.
-            return cell
-        enough = self._enough(loop)
-        need, left = min(loop.need, enough), loop.left
-        if left is not None:
-            place = self.place(loop) if left < enough else None
-            if place is not None:
-                # Between two numbers of items that tokens can have, one more makes no difference.
-                slices = self.vocabulary.slices
-                left = slices.get(ROOT, place.table, place.start, loop.also, counting=True).level(
-                    left
-                )
-            left = max(min(left, enough), need)
-        if (need, left) == (loop.need, loop.left):
-            return cell
-        return self.fronts.at(loop, loop.state, need, left)
-
     # Steps ------------------------------------------------------------------------------------
 
     def _step(self, key: tuple[Node, Signature]) -> Step:
@@ -269,19 +160,40 @@ class Walker:
         return made
 
     def _make_step(self, node: Node, signature: Signature) -> Step:
-        path, forest = self.vocabulary.path, self.vocabulary.forest
         if isinstance(signature, bytes):
-            found, end = path(node, signature)
+            found, end = self.vocabulary.path(node, signature)
             return self.results.leaf([], found), ((0, end),) if end else (), ()
+        if signature == IN_HOLE:
+            return self.results.hole(node), (), ()
+        sign = self.results.signs[signature]
+        if isinstance(sign, int):
+            return NOTHING, tuple((way, node) for way in range(sign)), ()
+        if isinstance(sign, Summary):
+            return self._summary(node, signature, sign)
+        return self._pieces(node, sign)
+
+    def _summary(self, node: Node, number: int, sign: Summary) -> Step:
+        """What is found in the head of a place, and the nodes at which it may be behind it."""
+        hollow = self._beginnings.hollow(number, self.fronts.hole(sign.behind))
+        found, nodes = self.results.split(self._walk(node, hollow))
+        leads = self.vocabulary.forest.leads
+        return found, tuple((0, end) for end in nodes if leads(end) & sign.behind), ()
+
+    def _pieces(self, node: Node, sign: Sign) -> Step:
+        """What is found in the pieces of a front."""
+        path, forest = self.vocabulary.path, self.vocabulary.forest
         masks: list[Row] = []
         ids: list[int] = []
         ways: list[tuple[int, Node]] = []
         less: list[Less] = []
         leads = forest.leads(node)
-        rests, loops, ranges = self.results.signs[signature]
+        rests, loops, ranges = sign
         way = 0
         for rest in rests:
-            if leads >> rest[0] & 1:
+            if not rest:
+                # A hole, at once.
+                ways.append((way, node))
+            elif leads >> rest[0] & 1:
                 found, end = path(node, rest)
                 ids += found
                 if end:
