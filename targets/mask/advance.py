@@ -72,15 +72,24 @@ def advance(
             else:
                 _one_byte(core, cell, data, at, stack)
         elif kind == SEQ:
-            stack.append((core.sequence(head[1], head[2], tail), at))
+            _sequence(core, head[1], head[2], tail, data, at, stack, out)
         elif kind in (MEMBERS, MEMBER):
-            stack += [(part, at) for part in core.members(head, tail)]
+            keys = walker.keys(head)
+            if keys is None or (kind == MEMBERS and core.members_plan(head[1]).may_end(head[2])):
+                stack += [(part, at) for part in core.members(head, tail)]
+                continue
+            byte = data[at]
+            for text, number, state in keys:
+                if text[0] == byte:
+                    after = core.cell((MEMBERS, head[1], state), tail)
+                    after = core.cell((SEQ, number, 1), after)
+                    _literal(core, text, 0, after, data, at, stack, out)
         else:
             expr = exprs[head[1]] if kind == EXPR else None
             if type(expr) is Literal and expr.text and not core.is_marked(expr.text):
                 _literal(core, expr.text.encode("utf-8"), 0, tail, data, at, stack, out)
             elif type(expr) is Sequence and expr.items:
-                stack.append((core.sequence(head[1], 0, tail), at))
+                _sequence(core, head[1], 0, tail, data, at, stack, out)
             elif type(expr) is Choice:
                 stack += [(core.continuation(option, tail), at) for option in expr.options]
             else:
@@ -105,6 +114,34 @@ def _literal(
             stack.append((tail, at + read))
     elif text.startswith(data[at:] if at else data, done):
         out.add(core.literal_cell(text, done + left, tail))
+
+
+def _sequence(
+    core: Core,
+    index: int,
+    number: int,
+    tail: int,
+    data: bytes,
+    at: int,
+    stack: list[tuple[int, int]],
+    out: set[int],
+) -> None:
+    """Go on in a sequence from one of its items, over literals at once."""
+    items, end = core.items(index), len(data)
+    while number < len(items):
+        item = items[number]
+        if type(item) is not Literal or not item.text or core.is_marked(item.text) or at == end:
+            stack.append((core.sequence(index, number, tail), at))
+            return
+        text = item.text.encode("utf-8")
+        number += 1
+        if not data.startswith(text, at):
+            if text.startswith(data[at:]):
+                after = core.cell((SEQ, index, number), tail) if number < len(items) else tail
+                out.add(core.literal_cell(text, end - at, after))
+            return
+        at += len(text)
+    stack.append((tail, at))
 
 
 def _repeat(

@@ -7,7 +7,7 @@ matter: a *summary*. Else the place's front is taken to pieces.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ...compiler.automaton.cells import (
     BYTES,
@@ -38,6 +38,13 @@ Run: TypeAlias = tuple[Shape, int]
 """The shape of the first heads of a place, and the place behind them."""
 
 
+Keys: TypeAlias = list[tuple[bytes, int, State]]
+"""What members begin with, the sequence that each is by its number, and the state behind it."""
+
+_MOST_KNOWN: Final = 256
+"""Places among members of which the keys are kept."""
+
+
 class Beginnings:
     """What the places of one core begin with.
 
@@ -52,6 +59,7 @@ class Beginnings:
         self.core, self.fronts, self.vocabulary = core, fronts, vocabulary
         self.results = results
         self._bodies: dict[int, tuple[tuple[bytes, int] | None, Expr]] = {}
+        self._keys_of: dict[tuple[int, State], tuple[Keys | None]] = {}
         self._places: dict[tuple[int, int], Place | None] = {}
         self.begin()
 
@@ -59,6 +67,8 @@ class Beginnings:
         """Forget all that goes by the numbers of results."""
         self.known: dict[int, Local] = {}
         self.examples: dict[int, int] = {}
+        # The numbers of summaries of some text, which holds no special tokens.
+        self._solid: set[int] = set()
         self._runs: dict[int, Run] = {END: (EMPTY, END)}
         self._shaper = Shaper(self.core, self.results.shapes, self.vocabulary.longest)
 
@@ -90,7 +100,10 @@ class Beginnings:
                     cell = end
                     continue
                 number = self.results.signature(Summary(shape, self.fronts.firsts(end)))
-                self.examples.setdefault(number, cell)
+                if number not in self.examples:
+                    self.examples[number] = cell
+                    if not self.results.shapes.empty[shape]:
+                        self._solid.add(number)
                 return number, (end,)
             if kind in (MEMBERS, MEMBER):
                 return self._members(cell, head, tail)
@@ -150,7 +163,7 @@ class Beginnings:
         if not plan.needs_separator(state):
             if not plan.may_end(state):
                 return self._keys(plan, index, state, tail) or self._front(cell)
-            if self._texts(plan, state) is None:
+            if self._texts(plan, index, state) is None:
                 return self._front(cell)
             parts = [self.core.cell((MEMBER, index, state), tail), tail]
         elif self._separates(plan):
@@ -163,29 +176,42 @@ class Beginnings:
 
     def _keys(self, plan: MembersPlan, index: int, state: State, tail: int) -> Local | None:
         """The keys that may come next; None if not all of them are texts."""
-        texts = self._texts(plan, state)
-        if texts is None:
+        keys = self._texts(plan, index, state)
+        if keys is None:
             return None
         cell = self.core.cell
-        rests, tails = [], []
-        for (_, nxt), (text, number) in zip(plan.candidates(state), texts, strict=True):
-            rests.append(text)
-            tails.append(cell((SEQ, number, 1), cell((MEMBERS, index, nxt), tail)))
+        rests = tuple([text for text, _, _ in keys])
+        tails = tuple([cell((SEQ, n, 1), cell((MEMBERS, index, nxt), tail)) for _, n, nxt in keys])
         if len(rests) == 1:
-            return rests[0], tuple(tails)
-        return self.results.signature((tuple(rests), (), ())), tuple(tails)
+            return rests[0], tails
+        return self.results.signature((rests, (), ())), tails
 
-    def _texts(self, plan: MembersPlan, state: State) -> list[tuple[bytes, int]] | None:
-        """The texts that the members that may come next begin with, and the sequences that they
-        are; None if some are nothing of the kind."""
-        found = []
-        for body, _ in plan.candidates(state):
-            known = self._bodies.get(id(body))
-            if known is None:
-                known = self._bodies[id(body)] = self._body(body)
-            if known[0] is None:
-                return None
-            found.append(known[0])
+    def keys(self, head: Head) -> Keys | None:
+        """The keys that may come next at a place among members; None where there is more to it."""
+        kind, index, state = head
+        plan = self.core.members_plan(index)
+        if kind == MEMBERS and plan.needs_separator(state):
+            return None
+        return self._texts(plan, index, state)
+
+    def _texts(self, plan: MembersPlan, index: int, state: State) -> Keys | None:
+        """The texts that the members that may come next begin with; None if some begin with
+        something else."""
+        known = self._keys_of.get((index, state))
+        if known is not None:
+            return known[0]
+        found: Keys | None = []
+        for body, nxt in plan.candidates(state):
+            made = self._bodies.get(id(body))
+            if made is None:
+                made = self._bodies[id(body)] = self._body(body)
+            if made[0] is None:
+                found = None
+                break
+            found.append((*made[0], nxt))
+        if len(self._keys_of) >= _MOST_KNOWN:
+            self._keys_of.clear()
+        self._keys_of[index, state] = (found,)
         return found
 
     def _body(self, body: Expr) -> tuple[tuple[bytes, int] | None, Expr]:
@@ -204,6 +230,9 @@ class Beginnings:
 
     def apart(self, cell: int) -> tuple[int, ...]:
         """The special and end tokens that may come next."""
+        local = self.known.get(cell)
+        if local is not None and (type(local[0]) is bytes or local[0] in self._solid):
+            return ()
         core, empty = self.core, self.results.shapes.empty
         while cell != END:
             head, tail = core.parts(cell)
@@ -234,7 +263,7 @@ class Beginnings:
         plan = self.core.members_plan(index)
         if kind == MEMBERS and plan.needs_separator(state):
             return self._separates(plan)
-        return self._texts(plan, state) is not None
+        return self._texts(plan, index, state) is not None
 
     def _separates(self, plan: MembersPlan) -> bool:
         """Is the separator some text that has a shape?"""

@@ -125,8 +125,6 @@ class Results:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._words = vocabulary.words
-        self._all_row = vocabulary.all_row.view(np.uint32)
-        self._first = int(self._all_row[0])
         self.generation = 0
         self._rows_made = 0
         self._nodes = vocabulary.generation
@@ -266,10 +264,6 @@ class Results:
                 self._row_bytes = found.nbytes
             self._rows[key] = found
         return found
-
-    def is_all(self, row: Row) -> bool:
-        """Does a packed mask allow every token but padding?"""
-        return bool(row[0] == self._first) and np.array_equal(row, self._all_row)
 
     def _flatten(self, result: int) -> _Leaf:
         """Masks and ids whose union is the result."""

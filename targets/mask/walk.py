@@ -47,7 +47,7 @@ class Walker:
         self._generation = self.results.generation
         self._beginnings = Beginnings(core, fronts, vocabulary, self.results)
         self.place, self.canonical = self._beginnings.place, self._beginnings.canonical
-        self.repeated = self._beginnings.repeated
+        self.repeated, self.keys = self._beginnings.repeated, self._beginnings.keys
         self._found: dict[tuple[Node, int], int] = {}
         # Where remembered texts were forgotten on the way: the tokens to be looked at.
         self._suspects: dict[tuple[Node, int], tuple[int, ...]] = {}
@@ -80,7 +80,7 @@ class Walker:
         """The result of the tokens below a trie node that can be read from a continuation."""
         done, steps = self._found, self.results.steps
         locals_, local = self._beginnings.known, self._beginnings.of
-        remembering, union = self.core.remembering, self.results.union
+        remembering, union = self.core.remembering.plans, self.results.union
         pair = (root, start)
         known = done.get(pair)
         if known is not None:
@@ -89,7 +89,7 @@ class Walker:
         waiting: list[tuple[tuple[Node, int], Step, tuple[int, ...], int, list[int]]] = []
         while True:
             node, cell = pair
-            if remembering.in_use and self._forget(node, cell):
+            if remembering and self._forget(node, cell):
                 step, tails = _NO_STEP, _NO_TAILS
             else:
                 signature, tails = locals_.get(cell) or local(cell)
