@@ -31,7 +31,6 @@ _LOOPS: Final = frozenset({REPEAT, REGULAR, BUT, INSIDE})
 """Kinds of heads that may be loops."""
 
 
-
 def advance(
     core: Core, fronts: Fronts, walker: Walker, cells: tuple[int, ...], data: bytes
 ) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final, TypeAlias
 
 from ...compiler.automaton.cells import (
+    BUT,
     BYTES,
     END,
     EXPR,
@@ -20,7 +21,7 @@ from ...compiler.automaton.cells import (
     Head,
 )
 from ...compiler.automaton.core import TOKEN_BASE, Core
-from ...compiler.automaton.front_parts import Loop
+from ...compiler.automaton.front_parts import Loop, free
 from ...compiler.automaton.fronts import Fronts
 from ...compiler.automaton.liveness import searched
 from ...compiler.automaton.members import MembersPlan, State
@@ -29,7 +30,7 @@ from ...compiler.grammar import Capture, Expr, Literal, Machine, RuleRef, Sequen
 from ...compiler.vocabulary.loop_table import Place
 from ...compiler.vocabulary.trie import ROOT
 from ...compiler.vocabulary.vocabulary import Vocabulary
-from .results import IN_HOLE, Around, Results, Signature, Summary
+from .results import IN_HOLE, Around, Excluding, Results, Signature, Summary
 
 Local: TypeAlias = tuple[Signature, tuple[int, ...]]
 """What a place begins with, by number, and the places behind."""
@@ -107,6 +108,8 @@ class Beginnings:
                 return number, (end,)
             if kind in (MEMBERS, MEMBER):
                 return self._members(cell, head, tail)
+            if kind == BUT:
+                return self._excluding(cell, head) or self._front(cell)
             if self._is_inside(tail):
                 break
             if kind == SEQ:
@@ -186,6 +189,24 @@ class Beginnings:
             return rests[0], tails
         return self.results.signature((rests, (), ())), tails
 
+    def _excluding(self, cell: int, head: Head) -> Local | None:
+        """A place on the way to excluded texts: the same place without them, less the tokens that
+        would be one of them. None where it is no loop."""
+        loop = self.fronts.loop(cell)
+        if loop is None or loop.but is None:
+            return None
+        _, index, state, need, left, node = head
+        found = [
+            rest for rest in self.core.exclusion(index).rests(node) if loop.around >> rest[0] & 1
+        ]
+        if loop.closed:
+            found.append(b"")
+        whole = self.core.regular_cell(loop.number, state, need, left, loop.tail)
+        if not found:
+            return self.of(whole)
+        sign = Excluding(tuple(found), self.fronts.firsts(loop.tail))
+        return self.results.signature(sign), (whole,)
+
     def keys(self, head: Head) -> Keys | None:
         """The keys that may come next at a place among members; None where there is more to it."""
         kind, index, state = head
@@ -247,6 +268,10 @@ class Beginnings:
                 cell = end
             elif kind == SEQ:
                 cell = core.sequence(head[1], head[2], tail)
+            elif kind == BUT and (loop := self.fronts.loop(cell)) is not None:
+                if not free(loop):
+                    return ()
+                cell = loop.tail
             elif kind in (MEMBERS, MEMBER) and self._is_text(head):
                 if kind == MEMBER or not core.members_plan(head[1]).may_end(head[2]):
                     return ()

@@ -60,6 +60,17 @@ class Summary(NamedTuple):
     behind: ByteSet
 
 
+class Excluding(NamedTuple):
+    """What a place on the way to excluded texts begins with: another place, less some tokens.
+
+    rests: what is left of the excluded texts; an empty one where one of them ends.
+    behind: the bytes that may follow them.
+    """
+
+    rests: tuple[bytes, ...]
+    behind: ByteSet
+
+
 IN_HOLE: Final = -1
 """The number of what a hole begins with."""
 
@@ -141,8 +152,8 @@ class Results:
 
     def _begin(self) -> None:
         self.shapes = Shapes()
-        self._signatures: dict[Sign | Summary | int, int] = {}
-        self.signs: list[Sign | Summary | int] = []
+        self._signatures: dict[Sign | Summary | Excluding | int, int] = {}
+        self.signs: list[Sign | Summary | Excluding | int] = []
         self.steps: dict[tuple[Node, Signature], Step] = {}
         self._parts: list[_Part] = [(_LEAF, (), ())]
         self._numbers: dict[Hashable, int] = {(): NOTHING}
@@ -167,7 +178,7 @@ class Results:
             self.generation += 1
             self._begin()
 
-    def signature(self, sign: Sign | Summary | int) -> int:
+    def signature(self, sign: Sign | Summary | Excluding | int) -> int:
         """The number of what a place begins with; of a place that may turn into others, their
         number."""
         found = self._signatures.get(sign)

@@ -19,7 +19,19 @@ from ...compiler.automaton.machine_loops import ByteSet
 from ...compiler.vocabulary.trie import ROOT, Node
 from ...compiler.vocabulary.vocabulary import Vocabulary
 from .beginnings import Beginnings
-from .results import IN_HOLE, NOTHING, Around, Less, Results, Row, Sign, Signature, Step, Summary
+from .results import (
+    IN_HOLE,
+    NOTHING,
+    Around,
+    Excluding,
+    Less,
+    Results,
+    Row,
+    Sign,
+    Signature,
+    Step,
+    Summary,
+)
 
 if TYPE_CHECKING:
     from .distinct import MemoryRows
@@ -170,6 +182,10 @@ class Walker:
             return NOTHING, tuple((way, node) for way in range(sign)), ()
         if isinstance(sign, Summary):
             return self._summary(node, signature, sign)
+        if isinstance(sign, Excluding):
+            wrong = self._excluded(node, sign.rests, sign.behind)
+            ways = ((0, node),)
+            return (NOTHING, (), ((NOTHING, ways, wrong),)) if wrong else (NOTHING, ways, ())
         return self._pieces(node, sign)
 
     def _summary(self, node: Node, number: int, sign: Summary) -> Step:
@@ -201,7 +217,7 @@ class Walker:
             way += 1
         for loop in loops:
             if leads & loop.around:
-                wrong = self._excluded(node, loop) if loop.excluded else ()
+                wrong = self._excluded(node, loop.excluded, loop.behind) if loop.excluded else ()
                 if wrong:
                     others: list[Row] = []
                     more: list[int] = []
@@ -240,15 +256,15 @@ class Walker:
             if rests is not None:
                 ways.append((way, rests))
 
-    def _excluded(self, node: Node, loop: Around) -> tuple[int, ...]:
+    def _excluded(self, node: Node, rests: tuple[bytes, ...], behind: ByteSet) -> tuple[int, ...]:
         """The tokens below a node that hold the rest of an excluded text and what may follow it."""
         forest = self.vocabulary.forest
         found: list[int] = []
-        for rest in loop.excluded:
-            _, end = self.vocabulary.path(node, rest)
-            if not end:
+        for rest in rests:
+            end = self.vocabulary.path(node, rest)[1] if rest else node
+            if rest and not end:
                 continue
-            for byte in _bytes(loop.behind & forest.leads(end)):
+            for byte in _bytes(behind & forest.leads(end)):
                 child = forest.children(end)[byte]
                 found += forest.ids[child]
                 found += forest.below(child)
