@@ -93,6 +93,7 @@ class Shaper:
         self._core, self._shapes = core, shapes
         self._enough = longest + 2
         self._known: dict[int, tuple[Expr, Shape]] = {}
+        self._rules: dict[str, Shape] = {}
         self._sequences: dict[int, list[Shape]] = {}
         self._left = _MOST
         self._depth = 0
@@ -121,6 +122,17 @@ class Shaper:
 
     def of(self, expr: Expr) -> Shape:
         """The shape of an expression."""
+        kind = type(expr)
+        # Most are these two, and each stands for itself.
+        if kind is Literal:
+            return self._text(expr.text)
+        if kind is RuleRef:
+            found = self._rules.get(expr.name)
+            if found is None:
+                found = self.of(self._core.rules[expr.name])
+                if found or self._left >= 0:
+                    self._rules[expr.name] = found
+            return found
         known = self._known.get(id(expr))
         if known is not None:
             return known[1]
@@ -146,14 +158,10 @@ class Shaper:
     def _of(self, expr: Expr) -> Shape:
         core, shapes = self._core, self._shapes
         match expr:
-            case Literal(text) if not core.is_marked(text):
-                return shapes.number(text.encode(), False) if text else EMPTY
-            case Token(text) if text not in core.specials:
-                return shapes.number(text.encode(), False) if text else EMPTY
-            case Chars(ranges):
-                return shapes.number(ranges, False)
             case Sequence(items):
                 return self._row(items)
+            case Chars(ranges):
+                return shapes.number(ranges, False)
             case Choice(options):
                 found = self._all(options)
                 if found is None:
@@ -161,10 +169,10 @@ class Shaper:
                 return shapes.number(("choice", *found), any(shapes.empty[s] for s in found))
             case Repeat(item, low, most):
                 return self._repeated(self.of(item), low, most)
-            case RuleRef(name):
-                return self.of(core.rules[name])
             case Capture(_, item):
                 return self.of(item)
+            case Token(text) if text not in core.specials:
+                return self._text(text)
             case Cut():
                 return EMPTY
             case Regular(machine) if not isinstance(machine, ButMachine):
@@ -172,6 +180,11 @@ class Shaper:
                 return self.head(head) if head and head[0] == REGULAR else NO_SHAPE
             case _:
                 return NO_SHAPE
+
+    def _text(self, text: str) -> Shape:
+        if self._core.is_marked(text):
+            return NO_SHAPE
+        return self._shapes.number(text.encode("utf-8"), False) if text else EMPTY
 
     def _all(self, exprs: Iterable[Expr]) -> list[Shape] | None:
         """The shapes of all; None if one has none."""

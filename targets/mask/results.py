@@ -236,7 +236,7 @@ class Results:
         return self._add(key, key) if found is None else found
 
     def split(self, result: int) -> tuple[int, tuple[Node, ...]]:
-        """A result without holes, and the nodes of the holes in it."""
+        """A result without holes, in one piece, and the nodes of the holes in it."""
         parts: list[int] = []
         nodes: dict[Node, None] = {}
         todo = [result]
@@ -252,7 +252,10 @@ class Results:
                 todo += more
             elif here:
                 parts.append(here)
-        return self.union(NOTHING, parts), tuple(nodes)
+        if len(parts) > 1:
+            _, masks, ids = self._all(tuple(parts))
+            return self.leaf(list(masks), sorted(ids)), tuple(nodes)
+        return parts[0] if parts else NOTHING, tuple(nodes)
 
     def _add(self, key: Hashable, part: _Part) -> int:
         found = self._numbers[key] = len(self._parts)
