@@ -39,8 +39,6 @@ _MAX_HOPS: Final = 10_000
 EXPR, BYTES, RANGES, SEQ, REPEAT, REGULAR, MEMBERS, MEMBER, CLOSE = range(9)
 BUT: Final = 13
 """``(BUT, expr, state, need, left, node)``: inside a text that may yet become an excluded one."""
-HOLE: Final = 14
-"""``(HOLE, firsts)``: in the place of what follows, where only its first bytes are known."""
 
 Head = tuple[Any, ...]
 
@@ -148,10 +146,6 @@ class Cells:
             tail = self.cell(following[at], tail)
         return self.continuation(items[at], tail)
 
-    def items(self, index: int) -> tuple[Expr, ...]:
-        """The items of a sequence."""
-        return (self._items.get(index) or self._look_into(index))[0]
-
     def _look_into(self, index: int) -> tuple[tuple[Expr, ...], tuple[Head, ...]]:
         """The items of a sequence, and the head behind each but the last."""
         expr = self.exprs[index]
@@ -162,7 +156,7 @@ class Cells:
 
     def moved(self, head: Head, cells: Cells) -> Head:
         """The same head in other cells over the same rules."""
-        if head[0] in (BYTES, RANGES, CLOSE, HOLE):
+        if head[0] in (BYTES, RANGES, CLOSE):
             return head
         return (head[0], cells.index(self.exprs[head[1]]), *head[2:])
 

@@ -34,7 +34,6 @@ from .cells import (
     CLOSE,
     END,
     EXPR,
-    HOLE,
     MEMBER,
     MEMBERS,
     RANGES,
@@ -195,7 +194,7 @@ class Core(Cells):
         elif kind in (MEMBERS, MEMBER):
             for nxt in reversed(self.members(head, tail)):
                 stack.append((nxt, events))
-        elif kind != HOLE:
+        else:
             assert kind == CLOSE
             stack.append((tail, (*events, -(head[1] + 1))))
 
@@ -242,7 +241,8 @@ class Core(Cells):
                 stack.append((self.cell(head, tail), events))
             case Members():
                 index = self.index(expr)
-                start = self.members_plan(index).start
+                self._plans.setdefault(index, MembersPlan(expr))
+                start = self._plans[index].start
                 for nxt in reversed(self.members((MEMBERS, index, start), tail)):
                     stack.append((nxt, events))
             case Capture(slot, item) if self.captures:
@@ -339,25 +339,21 @@ class Core(Cells):
             target = self.cell((RANGES, *rest), after) if rest else after
             arcs.append(Arc(*first, target, events))
 
-    def members_plan(self, index: int) -> MembersPlan:
-        """The plan of an object's members, by the number of their expression."""
-        plan = self._plans.get(index)
-        if plan is None:
-            expr = self.exprs[index]
-            assert isinstance(expr, Members)
-            plan = self._plans[index] = MembersPlan(expr)
-        return plan
-
     def members(self, head: Head, tail: int) -> list[int]:
         """What a place among members turns into, in order of preference."""
         kind, index, state = head
-        plan = self.members_plan(index)
+        assert isinstance(index, int) and isinstance(state, tuple)
+        expr = self.exprs[index]
+        assert isinstance(expr, Members)
+        plan = self._plans.get(index)
+        if plan is None:
+            plan = self._plans[index] = MembersPlan(expr)
         out = []
         members = plan.candidates(state)
         if members:
             if kind == MEMBERS and plan.needs_separator(state):
                 after = self.cell((MEMBER, index, state), tail)
-                out.append(self.continuation(plan.node.separator, after))
+                out.append(self.continuation(expr.separator, after))
             else:
                 for body, nxt in members:
                     after = self.cell((MEMBERS, index, nxt), tail)

@@ -51,7 +51,7 @@ class Remembering:
         self.texts = Texts()
         self.words = WordCounts(self.core)
         self.alive = Alive(self.words, self.texts)
-        self.plans: dict[int, Plan] = {}
+        self._plans: dict[int, Plan] = {}
         self._below: dict[tuple[int, int, Any, int, int], tuple[Word, ...]] = {}
         self._pending: dict[int, tuple[Head, int]] = {}
         self._remembers: dict[int, bool] = {}
@@ -60,7 +60,7 @@ class Remembering:
 
     def plan(self, index: int) -> Plan:
         """The plan of the node that is expression `index`."""
-        plan = self.plans.get(index)
+        plan = self._plans.get(index)
         if plan is None:
             node = self.core.exprs[index]
             if isinstance(node, Distinct):
@@ -68,7 +68,7 @@ class Remembering:
             else:
                 assert isinstance(node, Members)
                 plan = NamesPlan(node, self.alive)
-            self.plans[index] = plan
+            self._plans[index] = plan
         return plan
 
     def start(self, index: int) -> Head:
@@ -206,7 +206,7 @@ class Remembering:
     @property
     def in_use(self) -> bool:
         """Has anything been met that remembers?"""
-        return bool(self.plans)
+        return bool(self._plans)
 
     def of_unknown(self, cell: int) -> int | None:
         """The own continuation of an item whose text is unknown; None elsewhere."""

@@ -9,7 +9,7 @@ from .machine_loops import ByteSet
 
 LiteralFront: TypeAlias = tuple[bytes, bytes, int, int]
 """A text that comes next: what is left of it, the literal, how much of that lies behind already,
-and the continuation behind it, which is not settled: few of many literals are read to their end.
+and the continuation behind it.
 
 As a front, a plain tuple: there are many of them, and the garbage collector does not look again at
 plain tuples of numbers and bytes.

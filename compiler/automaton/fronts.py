@@ -23,23 +23,9 @@ from ..grammar import (
     Token,
     children,
 )
-from .cells import (
-    BUT,
-    BYTES,
-    END,
-    EXPR,
-    HOLE,
-    MEMBER,
-    MEMBERS,
-    RANGES,
-    REGULAR,
-    REPEAT,
-    SEQ,
-    Head,
-)
+from .cells import BUT, BYTES, END, EXPR, MEMBER, MEMBERS, REGULAR, REPEAT, SEQ, Head
 from .core import TOKEN_BASE, Arc, Core, Event, Pending
 from .distinct import INSIDE
-from .firsts import Firsts
 from .front_parts import (
     Front,
     LiteralFront,
@@ -80,9 +66,8 @@ class Fronts:
         self._bodies: dict[int, tuple[Expr | None, ByteSet]] = {}
         self._item_states: dict[int, ItemStates] = {}
         self._item_rows: dict[int, Rows] = {}
-        self.items: list[int] = []  # The numbers of repeated items that are more than characters.
+        self._complex: list[int] = []
         self._opened: set[int] = set()
-        self.firsts = Firsts(core, self).of
 
     def front(self, cell: int) -> Front:
         """What the continuation begins with."""
@@ -99,7 +84,7 @@ class Fronts:
         literal = self._literal(head, tail)
         if literal is not None:
             return (literal,), (), (), False, 1 << literal[0][0]
-        if kind == SEQ and not self.items:
+        if kind == SEQ and not self._complex:
             return self.front(core.sequence(head[1], head[2], tail))
         parts: Iterable[int] = ()
         if kind == REPEAT:
@@ -109,13 +94,13 @@ class Fronts:
             parts = core.repeated(head, tail)
         elif kind == EXPR:
             expr = core.exprs[head[1]]
-            if type(expr) is Sequence and expr.items and not self.items:
+            if type(expr) is Sequence and expr.items and not self._complex:
                 return self.front(core.sequence(head[1], 0, tail))
             elif type(expr) is Choice:
                 parts = [core.continuation(option, tail) for option in expr.options]
         elif kind in (MEMBERS, MEMBER):
             parts = core.members(head, tail)
-        if parts and not self.items and len(self._opened) < _DEEPEST:
+        if parts and not self._complex and len(self._opened) < _DEEPEST:
             merged = self._merged(cell, parts)
             if merged is not None:
                 return merged
@@ -140,7 +125,6 @@ class Fronts:
         plain: list[tuple[int, int, int]] = []
         arcs: list[Arc] = []
         final = False
-        firsts = 0
         seen: set[int] = set()
         stack: Pending = [(cell, ())]
         nothing: tuple[Event, ...] = ()
@@ -158,27 +142,29 @@ class Fronts:
                 loops += known[1]
                 plain += known[2]
                 final = final or known[3]
-                firsts |= known[4]
                 continue
             head, tail = core.parts(here)
             literal = self._literal(head, tail)
             if literal is not None:
                 literals.append(literal)
-                firsts |= 1 << literal[0][0]
                 continue
-            if head[0] in (REPEAT, REGULAR, BUT, INSIDE) or self.items:
+            if head[0] in (REPEAT, REGULAR, BUT, INSIDE) or self._complex:
                 loop = self.loop(here)
                 if loop is not None:
                     loops.append(loop)
-                    firsts |= loop.around
                     if free(loop):
                         stack.append((loop.tail, nothing))
                     continue
             core.step_into(here, nothing, arcs, stack)
         plain += ((a.low, a.high, a.target) for a in arcs)
-        for arc in arcs:
-            if arc.low < TOKEN_BASE:
-                firsts |= (1 << arc.high + 1) - (1 << arc.low)
+        firsts = 0
+        for rest, _, _, _ in literals:
+            firsts |= 1 << rest[0]
+        for low, high, _ in plain:
+            if low < TOKEN_BASE:
+                firsts |= (1 << high + 1) - (1 << low)
+        for loop in loops:
+            firsts |= loop.around
         return (
             tuple(literals if len(literals) < 2 else dict.fromkeys(literals)),
             tuple(loops if len(loops) < 2 else {place_of(loop): loop for loop in loops}.values()),
@@ -203,11 +189,11 @@ class Fronts:
         core = self.core
         if head[0] == BYTES:
             _, data, at = head
-            return data[at:], data, at, tail
+            return data[at:], data, at, core.settled(tail)
         expr = core.exprs[head[1]] if head[0] == EXPR else None
         if isinstance(expr, Literal) and expr.text and not core.is_marked(expr.text):
             data = expr.text.encode("utf-8")
-            return data, data, 0, tail
+            return data, data, 0, core.settled(tail)
         return None
 
     # Ends -------------------------------------------------------------------------------------
@@ -222,13 +208,22 @@ class Fronts:
 
     # First bytes ------------------------------------------------------------------------------
 
-    def hole(self, firsts: ByteSet) -> int:
-        """A continuation of which only the first bytes are known, none of them ordinary text that
-        anyone could read. Its front is an empty literal."""
-        cell = self.core.cell((HOLE, firsts), END)
-        if cell not in self.known:
-            self.known[cell] = ((b"", b"", 0, cell),), (), (), False, firsts
-        return cell
+    def firsts(self, cell: int) -> ByteSet:
+        """The bytes that the continuation can begin with."""
+        known = self.known.get(cell)
+        if known is None:
+            head, tail = self.core.parts(cell)
+            if head[0] == REPEAT and not self._may_be_empty(head[1]):
+                # Without opening one repetition after the other: there may be thousands.
+                _, index, need, left = head
+                found = 0 if left == 0 else self._item_firsts(index)
+                return found if need > 0 else found | self.firsts(self.core.settled(tail))
+            known = self.front(cell)
+        return known[4]
+
+    def _may_be_empty(self, index: int) -> bool:
+        """May what is repeated be no text at all?"""
+        return self.front(self.core.continuation(self.core.exprs[index]))[3]
 
     def _item_firsts(self, index: int) -> ByteSet:
         found = self._around.get(index)
@@ -257,7 +252,7 @@ class Fronts:
             if item is None:
                 return self._inside_item(cell)
             behind = core.settled(tail)
-            also = leaving & self.firsts(behind)
+            also = leaving & (self.known.get(behind) or self.front(behind))[4]
             return Loop(item, index, 0, need, left, behind, leaving, also)
         if kind == INSIDE:
             return self._unknown_item(cell)
@@ -307,12 +302,8 @@ class Fronts:
             return None
         self._item_rows[index] = rows
         if refers:
-            self.items.append(index)
+            self._complex.append(index)
         return item
-
-    def is_item(self, index: int) -> bool:
-        """Is what is repeated under a number characters, so that repeating it is a loop?"""
-        return (self._bodies.get(index) or self._look_into(index))[0] is not None
 
     def item_rows(self, number: int) -> Rows:
         """The byte automaton of the item of a loop, by the loop's number."""
@@ -320,7 +311,7 @@ class Fronts:
 
     def _inside_item(self, cell: int) -> Loop | None:
         """The loop whose item the continuation is inside of."""
-        for index in self.items:
+        for index in self._complex:
             states = self._item_states[index]
             found = states.state(cell)
             if found is None:
@@ -335,17 +326,6 @@ class Fronts:
             left = None if loop.left is None else loop.left + 1
             return loop._replace(state=state, need=loop.need + 1, left=left, around=around)
         return None
-
-    def is_inside(self, tail: int) -> bool:
-        """Is what stands before `tail` inside an item of such a loop?"""
-        parts = self.core.parts
-        while tail != END:
-            head, tail = parts(tail)
-            if head[0] == REPEAT and head[1] in self.items:
-                return True
-            if head[0] not in (SEQ, EXPR, REPEAT, BYTES, RANGES):
-                return False
-        return False
 
     def _unknown_item(self, cell: int) -> Loop | None:
         """The loop of an item whose text is unknown; its tail is the same item behind the loop."""

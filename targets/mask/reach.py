@@ -158,7 +158,7 @@ class _Walk:
             leads = forest.leads(node)
             for rest, data, at, tail in literals:
                 if leads >> rest[0] & 1:
-                    self.literal(node, data, at, self.core.settled(tail))
+                    self.literal(node, data, at, tail)
             for loop in loops:
                 if leads & loop.around:
                     self.loop(node, here, loop)

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...compiler.automaton.machine_loops import ByteSet
-from ...compiler.automaton.shapes import Shape, Shapes
 from ...compiler.vocabulary.loop_table import LoopTable
 from ...compiler.vocabulary.trie import Node
 from ...compiler.vocabulary.vocabulary import Vocabulary
@@ -47,32 +46,8 @@ class Around(NamedTuple):
 
 
 Sign: TypeAlias = tuple[tuple[bytes, ...], tuple[Around, ...], tuple[tuple[int, int], ...]]
-"""What a place begins with: literals (an empty one is a hole), loops, and ranges of bytes."""
+"""What a place begins with: literals, loops, and ranges of bytes."""
 
-
-class Summary(NamedTuple):
-    """What a place begins with, where its head has a shape.
-
-    behind: the bytes that what is behind the head can begin with.
-    """
-
-    shape: Shape
-    behind: ByteSet
-
-
-class Excluding(NamedTuple):
-    """What a place on the way to excluded texts begins with: another place, less some tokens.
-
-    rests: what is left of the excluded texts; an empty one where one of them ends.
-    behind: the bytes that may follow them.
-    """
-
-    rests: tuple[bytes, ...]
-    behind: ByteSet
-
-
-IN_HOLE: Final = -1
-"""The number of what a hole begins with."""
 
 NOTHING: Final = 0
 """The result without tokens."""
@@ -104,18 +79,14 @@ A plain tuple: there are many, and the garbage collector does not look at those 
 _LEAF: Final = 0
 _UNION: Final = 1
 _LESS: Final = 2
-_HOLE: Final = 3
 
 _Leaf: TypeAlias = tuple[Literal[0], tuple[Row, ...], tuple[int, ...]]
 """Packed masks and ids."""
 
 _Part: TypeAlias = (
-    _Leaf
-    | tuple[Literal[1], tuple[int, ...]]
-    | tuple[Literal[2], int, tuple[int, ...]]
-    | tuple[Literal[3], Node]
+    _Leaf | tuple[Literal[1], tuple[int, ...]] | tuple[Literal[2], int, tuple[int, ...]]
 )
-"""A leaf, a union of results, a result less some ids, or what is found behind a hole at a node.
+"""A leaf, a union of results, or a result less some ids.
 
 Plain tuples: there are many, and the garbage collector does not look at those again.
 """
@@ -127,7 +98,6 @@ class Results:
     Attributes:
         steps: by node and signature.
         signs: what places begin with, by number.
-        shapes: those of the places' heads.
         generation: another one once results were forgotten, so that numbers of before mean
             nothing.
     """
@@ -139,6 +109,8 @@ class Results:
         self.generation = 0
         self._rows_made = 0
         self._nodes = vocabulary.generation
+        self._signatures: dict[Sign, int] = {}
+        self.signs: list[Sign] = []
         self._begin()
 
     @classmethod
@@ -151,9 +123,6 @@ class Results:
             return found
 
     def _begin(self) -> None:
-        self.shapes = Shapes()
-        self._signatures: dict[Sign | Summary | Excluding | int, int] = {}
-        self.signs: list[Sign | Summary | Excluding | int] = []
         self.steps: dict[tuple[Node, Signature], Step] = {}
         self._parts: list[_Part] = [(_LEAF, (), ())]
         self._numbers: dict[Hashable, int] = {(): NOTHING}
@@ -172,15 +141,15 @@ class Results:
             self._nodes != vocabulary.generation
             or len(self._parts) + len(self.steps) > MAX_RESULTS
             or len(self._signatures) > MAX_RESULTS
-            or len(self.shapes) > MAX_RESULTS
         ):
             self._nodes = vocabulary.generation
             self.generation += 1
+            self._signatures.clear()
+            self.signs.clear()
             self._begin()
 
-    def signature(self, sign: Sign | Summary | Excluding | int) -> int:
-        """The number of what a place begins with; of a place that may turn into others, their
-        number."""
+    def signature(self, sign: Sign) -> int:
+        """The number of what a place begins with."""
         found = self._signatures.get(sign)
         if found is None:
             found = self._signatures[sign] = len(self.signs)
@@ -229,34 +198,6 @@ class Results:
             found = self._add(key, key)
         return found
 
-    def hole(self, node: Node) -> int:
-        """What is found from a node on behind a hole: it is filled in by :meth:`split`."""
-        key: _Part = (_HOLE, node)
-        found = self._numbers.get(key)
-        return self._add(key, key) if found is None else found
-
-    def split(self, result: int) -> tuple[int, tuple[Node, ...]]:
-        """A result without holes, in one piece, and the nodes of the holes in it."""
-        parts: list[int] = []
-        nodes: dict[Node, None] = {}
-        todo = [result]
-        seen = {result}
-        while todo:
-            here = todo.pop()
-            part = self._parts[here]
-            if part[0] == _HOLE:
-                nodes[part[1]] = None
-            elif part[0] == _UNION:
-                more = [p for p in part[1] if p not in seen]
-                seen.update(more)
-                todo += more
-            elif here:
-                parts.append(here)
-        if len(parts) > 1:
-            _, masks, ids = self._all(tuple(parts))
-            return self.leaf(list(masks), sorted(ids)), tuple(nodes)
-        return parts[0] if parts else NOTHING, tuple(nodes)
-
     def _add(self, key: Hashable, part: _Part) -> int:
         found = self._numbers[key] = len(self._parts)
         self._parts.append(part)
@@ -284,7 +225,6 @@ class Results:
         part = self._parts[result]
         if part[0] == _LEAF:
             return part
-        assert part[0] != _HOLE, "holes are split off"
         found = self._flat.get(result)
         if found is None:
             found = self._flat[result] = (

@@ -11,34 +11,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from ...compiler.automaton.core import Core
+from ...compiler.automaton.core import TOKEN_BASE, Core
+from ...compiler.automaton.front_parts import Loop
 from ...compiler.automaton.fronts import Fronts
+from ...compiler.automaton.liveness import searched
 from ...compiler.automaton.machine_loops import ByteSet
+from ...compiler.grammar import Machine
+from ...compiler.vocabulary.loop_table import Place
 from ...compiler.vocabulary.trie import ROOT, Node
 from ...compiler.vocabulary.vocabulary import Vocabulary
-from .beginnings import Beginnings
-from .results import (
-    IN_HOLE,
-    NOTHING,
-    Around,
-    Excluding,
-    Less,
-    Results,
-    Row,
-    Sign,
-    Signature,
-    Step,
-    Summary,
-)
+from .results import NOTHING, Around, Less, Results, Row, Signature, Step
 
 if TYPE_CHECKING:
     from .distinct import MemoryRows
 
+_BITS: Final = 32
+"""Of a continuation's number."""
+
 _FEW: Final = 48
 """Tokens below a node up to which remembered texts are not forgotten."""
 
+
+Local: TypeAlias = tuple[Signature, tuple[int, ...]]
+"""What a place begins with, by number, and the places behind."""
 
 _NO_STEP: Final[Step] = (NOTHING, (), ())
 """Stands for the step of a pair that is known already."""
@@ -55,18 +52,18 @@ class Walker:
     ) -> None:
         self.core, self.fronts, self.vocabulary = core, fronts, vocabulary
         self._memory = memory
+        self._places: dict[tuple[int, int], Place | None] = {}
         self.results = Results.of(vocabulary)
         self._generation = self.results.generation
-        self._beginnings = Beginnings(core, fronts, vocabulary, self.results)
-        self.place, self.canonical = self._beginnings.place, self._beginnings.canonical
-        self.repeated, self.keys = self._beginnings.repeated, self._beginnings.keys
-        self._found: dict[tuple[Node, int], int] = {}
+        self._locals: dict[int, Local] = {}
+        # By node and cell in one number: the garbage collector does not look at numbers.
+        self._found: dict[int, int] = {}
         # Where remembered texts were forgotten on the way: the tokens to be looked at.
         self._suspects: dict[tuple[Node, int], tuple[int, ...]] = {}
 
     def forget(self) -> None:
         """Drop what was found."""
-        self._beginnings.begin()
+        self._locals.clear()
         self._found.clear()
         self._suspects.clear()
 
@@ -84,56 +81,55 @@ class Walker:
 
     def apart(self, cell: int) -> tuple[int, ...]:
         """The special and end tokens that may come next."""
-        return self._beginnings.apart(cell)
+        _, _, arcs, final, _ = self.fronts.front(cell)
+        ids = tuple([low - TOKEN_BASE for low, _, _ in arcs if low >= TOKEN_BASE])
+        return ids + self.vocabulary.eos_ids if final else ids
 
     # The walk ---------------------------------------------------------------------------------
 
     def _walk(self, root: Node, start: int) -> int:
         """The result of the tokens below a trie node that can be read from a continuation."""
-        done, steps = self._found, self.results.steps
-        locals_, local = self._beginnings.known, self._beginnings.of
-        remembering, union = self.core.remembering.plans, self.results.union
-        pair = (root, start)
-        known = done.get(pair)
+        done, steps, locals_ = self._found, self.results.steps, self._locals
+        remembering, union = self.core.remembering, self.results.union
+        node, cell = root, start
+        known = done.get(node << _BITS | cell)
         if known is not None:
             return known
         # Pairs that wait for another one below them, with the way to it and what was found so far.
-        waiting: list[tuple[tuple[Node, int], Step, tuple[int, ...], int, list[int]]] = []
+        waiting: list[tuple[Node, int, Step, tuple[int, ...], int, list[int]]] = []
         while True:
-            node, cell = pair
-            if remembering and self._forget(node, cell):
+            if remembering.in_use and self._forget(node, cell):
                 step, tails = _NO_STEP, _NO_TAILS
             else:
-                signature, tails = locals_.get(cell) or local(cell)
+                signature, tails = locals_.get(cell) or self._local(cell)
                 key = (node, signature)
                 step = steps.get(key) or self._step(key)
             at, parts = 0, []
             while True:
                 own, ways, less = step
-                wanted = None
-                while at < len(ways):
+                last = len(ways)
+                while at < last:
                     way, sub = ways[at]
-                    below = (sub, tails[way])
-                    inner = done.get(below)
+                    below = tails[way]
+                    inner = done.get(sub << _BITS | below)
                     if inner is None:
-                        wanted = below
                         break
                     if inner:
                         parts.append(inner)
                     at += 1
-                if wanted is not None:
-                    waiting.append((pair, step, tails, at, parts))
-                    pair = wanted
+                if at < last:
+                    waiting.append((node, cell, step, tails, at, parts))
+                    node, cell = sub, below
                     break
                 if step is not _NO_STEP:
                     if less:
                         self._add_less(less, tails, parts)
-                    done[pair] = union(own, parts) if parts else own
+                    done[node << _BITS | cell] = union(own, parts) if parts else own
                     if self._suspects:
-                        self._tell(pair, step, tails)
+                        self._tell((node, cell), step, tails)
                 if not waiting:
-                    return done[pair]
-                pair, step, tails, at, parts = waiting.pop()
+                    return done[node << _BITS | cell]
+                node, cell, step, tails, at, parts = waiting.pop()
 
     def _add_less(self, less: tuple[Less, ...], tails: tuple[int, ...], parts: list[int]) -> None:
         """Add what is found in loops, less the excluded texts."""
@@ -150,7 +146,7 @@ class Walker:
         if self.vocabulary.forest.size[node] <= _FEW or not remembering.is_known(cell):
             return False
         other = (node, remembering.forget(cell))
-        self._found[node, cell] = self._walk(*other)
+        self._found[node << _BITS | cell] = self._walk(*other)
         told = dict.fromkeys(self._memory.doubtful(node, cell))
         told.update(dict.fromkeys(self._suspects.get(other, ())))
         self._suspects[node, cell] = tuple(told)
@@ -164,6 +160,109 @@ class Walker:
         if told:
             self._suspects[pair] = tuple(dict.fromkeys(chain.from_iterable(told)))
 
+    # Places -----------------------------------------------------------------------------------
+
+    def _local(self, cell: int) -> Local:
+        """What a place begins with."""
+        literals, loops, arcs, _, _ = self.fronts.known.get(cell) or self.fronts.front(cell)
+        if len(literals) == 1 and not loops and not arcs:
+            rest, _, _, tail = literals[0]
+            made: Local = (rest, (tail,))
+            self._locals[cell] = made
+            return made
+        around: list[Around] = []
+        tails = [literal[3] for literal in literals]
+        for loop in loops:
+            place = self.place(loop)
+            if place is None:
+                arcs += tuple((a.low, a.high, a.target) for a in self.core.expand(cell).arcs)
+            else:
+                around.append(self._around(loop, place))
+                tails.append(loop.tail)
+        if arcs:
+            arcs = self._settled(arcs)
+            tails += [target for _, _, target in arcs]
+        rests = tuple([literal[0] for literal in literals])
+        sign = (rests, tuple(around), tuple([(low, high) for low, high, _ in arcs]))
+        made = (self.results.signature(sign), tuple(tails))
+        self._locals[cell] = made
+        return made
+
+    def _around(self, loop: Loop, place: Place) -> Around:
+        table, start, _ = place
+        need, left = loop.need, loop.left
+        tail = self.fronts.known.get(loop.tail)
+        behind = self.fronts.firsts(loop.tail) if tail is None else tail[4]
+        if not need and left is None and loop.but is None:
+            return Around(table, start, 0, None, loop.around, loop.also, behind)
+        excluded: tuple[bytes, ...] = ()
+        if loop.but is not None:
+            index, node = loop.but
+            excluded = self.core.exclusion(index).rests(node)
+        if need or left is not None:
+            enough = self._enough(loop)
+            need = min(need, enough)
+            # A bound that no token reaches is none.
+            left = None if left is None or left >= enough else max(left, need)
+        return Around(table, start, need, left, loop.around, loop.also, behind, excluded)
+
+    def _enough(self, loop: Loop) -> int:
+        """A count that no token can tell from greater ones: it completes an item a byte at most."""
+        enough = self.vocabulary.longest + 2
+        if isinstance(loop.body, Machine):
+            enough += searched(loop.body).farthest
+        return enough
+
+    def _settled(self, arcs: tuple[tuple[int, int, int], ...]) -> tuple[tuple[int, int, int], ...]:
+        """Arcs of bytes alone; where the target waits for its byte, byte by byte."""
+        found: list[tuple[int, int, int]] = []
+        waits, read = self.core.is_pending, self.core.read
+        for low, high, target in arcs:
+            if high >= TOKEN_BASE:
+                continue
+            if waits(target):
+                found += [(byte, byte, read(target, byte)) for byte in range(low, high + 1)]
+            else:
+                found.append((low, high, target))
+        return tuple(found)
+
+    def place(self, loop: Loop) -> Place | None:
+        """The loop's byte automaton, made once a vocabulary."""
+        key = (loop.number, loop.state)
+        if key in self._places:
+            return self._places[key]
+        tables = self.vocabulary.tables
+        found: Place | None
+        if isinstance(loop.body, Machine):
+            found = tables.place(loop.body, loop.state)
+        else:
+            found = Place(tables.item(self.fronts.item_rows(loop.number)), loop.state, (0,))
+        self._places[key] = found
+        return found
+
+    def canonical(self, cell: int) -> int:
+        """The same continuation where a count is so large that no token can tell."""
+        loop = self.fronts.loop(cell)
+        if loop is None or (loop.left is None and not loop.need):
+            return cell
+        if loop.state and not isinstance(loop.body, Machine):
+            # Inside an item: there are few such places.
+            return cell
+        enough = self._enough(loop)
+        need, left = min(loop.need, enough), loop.left
+        if left is not None:
+            place = self.place(loop) if left < enough else None
+            if place is not None:
+                # Between two numbers of items that tokens can have, one more makes no difference.
+                slices = self.vocabulary.slices
+                left = slices.get(ROOT, place.table, place.start, loop.also, counting=True).level(
+                    left
+                )
+            left = max(min(left, enough), need)
+        if (need, left) == (loop.need, loop.left):
+            return cell
+        return self.fronts.at(loop, loop.state, need, left)
+
     # Steps ------------------------------------------------------------------------------------
 
     def _step(self, key: tuple[Node, Signature]) -> Step:
@@ -172,44 +271,19 @@ class Walker:
         return made
 
     def _make_step(self, node: Node, signature: Signature) -> Step:
-        if isinstance(signature, bytes):
-            found, end = self.vocabulary.path(node, signature)
-            return self.results.leaf([], found), ((0, end),) if end else (), ()
-        if signature == IN_HOLE:
-            return self.results.hole(node), (), ()
-        sign = self.results.signs[signature]
-        if isinstance(sign, int):
-            return NOTHING, tuple((way, node) for way in range(sign)), ()
-        if isinstance(sign, Summary):
-            return self._summary(node, signature, sign)
-        if isinstance(sign, Excluding):
-            wrong = self._excluded(node, sign.rests, sign.behind)
-            ways = ((0, node),)
-            return (NOTHING, (), ((NOTHING, ways, wrong),)) if wrong else (NOTHING, ways, ())
-        return self._pieces(node, sign)
-
-    def _summary(self, node: Node, number: int, sign: Summary) -> Step:
-        """What is found in the head of a place, and the nodes at which it may be behind it."""
-        hollow = self._beginnings.hollow(number, self.fronts.hole(sign.behind))
-        found, nodes = self.results.split(self._walk(node, hollow))
-        leads = self.vocabulary.forest.leads
-        return found, tuple((0, end) for end in nodes if leads(end) & sign.behind), ()
-
-    def _pieces(self, node: Node, sign: Sign) -> Step:
-        """What is found in the pieces of a front."""
         path, forest = self.vocabulary.path, self.vocabulary.forest
+        if isinstance(signature, bytes):
+            found, end = path(node, signature)
+            return self.results.leaf([], found), ((0, end),) if end else (), ()
         masks: list[Row] = []
         ids: list[int] = []
         ways: list[tuple[int, Node]] = []
         less: list[Less] = []
         leads = forest.leads(node)
-        rests, loops, ranges = sign
+        rests, loops, ranges = self.results.signs[signature]
         way = 0
         for rest in rests:
-            if not rest:
-                # A hole, at once.
-                ways.append((way, node))
-            elif leads >> rest[0] & 1:
+            if leads >> rest[0] & 1:
                 found, end = path(node, rest)
                 ids += found
                 if end:
@@ -217,7 +291,7 @@ class Walker:
             way += 1
         for loop in loops:
             if leads & loop.around:
-                wrong = self._excluded(node, loop.excluded, loop.behind) if loop.excluded else ()
+                wrong = self._excluded(node, loop) if loop.excluded else ()
                 if wrong:
                     others: list[Row] = []
                     more: list[int] = []
@@ -256,15 +330,15 @@ class Walker:
             if rests is not None:
                 ways.append((way, rests))
 
-    def _excluded(self, node: Node, rests: tuple[bytes, ...], behind: ByteSet) -> tuple[int, ...]:
+    def _excluded(self, node: Node, loop: Around) -> tuple[int, ...]:
         """The tokens below a node that hold the rest of an excluded text and what may follow it."""
         forest = self.vocabulary.forest
         found: list[int] = []
-        for rest in rests:
-            end = self.vocabulary.path(node, rest)[1] if rest else node
-            if rest and not end:
+        for rest in loop.excluded:
+            _, end = self.vocabulary.path(node, rest)
+            if not end:
                 continue
-            for byte in _bytes(behind & forest.leads(end)):
+            for byte in _bytes(loop.behind & forest.leads(end)):
                 child = forest.children(end)[byte]
                 found += forest.ids[child]
                 found += forest.below(child)
