@@ -7,7 +7,6 @@ ever spelled out. The same plan serves every consumer of :class:`~..grammar.Memb
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from ..conditions import Slot, can_meet
 from ..grammar import Expr, Members, Variant
@@ -17,10 +16,6 @@ State = tuple[int, int, int, int]
 bit set of keys seen; `opens` counts open members; `total` counts members as far as it matters;
 `met` has the conditions that are met, in "any" but for those that keys still to come meet by their
 absence."""
-
-
-_MOST_KNOWN: Final = 64
-"""States whose members are kept."""
 
 
 class MembersPlan:
@@ -45,7 +40,6 @@ class MembersPlan:
         ]
         self._open_ways = tuple(w for i in range(len(node.open)) for w in self._open_meets(i))
         self._possible: dict[tuple[State, int | None], bool] = {}
-        self._candidates: dict[State, list[tuple[Expr, State]]] = {}
 
     def needs_separator(self, state: State) -> bool:
         """Is there a member before the next one?"""
@@ -135,14 +129,6 @@ class MembersPlan:
 
     def candidates(self, state: State) -> list[tuple[Expr, State]]:
         """The members that may come next, in the order of the schema, with the state after each."""
-        found = self._candidates.get(state)
-        if found is None:
-            if len(self._candidates) >= _MOST_KNOWN:
-                self._candidates.clear()
-            found = self._candidates[state] = self._find(state)
-        return found
-
-    def _find(self, state: State) -> list[tuple[Expr, State]]:
         out = self.declared(state)
         after = self.after_open(state)
         if after is not None:
