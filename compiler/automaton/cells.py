@@ -35,6 +35,9 @@ END: Final = 0
 
 _MAX_HOPS: Final = 10_000
 
+_TAIL_BITS: Final = 32
+"""Of the number of a continuation."""
+
 # Kinds of heads. Plain ints: these are compared millions of times. 9 to 12: see distinct.py.
 EXPR, BYTES, RANGES, SEQ, REPEAT, REGULAR, MEMBERS, MEMBER, CLOSE = range(9)
 BUT: Final = 13
@@ -68,8 +71,13 @@ class Cells:
         self._slot_index: dict[Slot, int] = {}
         self.exprs: list[Expr] = []
         self._expr_index: dict[int, int] = {}
-        self._cells: list[tuple[Head, int]] = [((), END)]
-        self._ids: dict[tuple[Head, int], int] = {}
+        # By cell its head and tail; and its number by those of head and tail in one. Numbers and
+        # few tuples: the garbage collector does not look at numbers.
+        self._cell_heads: list[Head] = [()]
+        self._tails: list[int] = [END]
+        self._ids: dict[int, int] = {}
+        self._head_numbers: dict[Head, int] = {}
+        self._known_heads: list[Head] = []
         self._heads: dict[int, Head] = {}
         self._kept: list[Expr] = []
         self._items: dict[int, tuple[tuple[Expr, ...], tuple[Head, ...]]] = {}
@@ -121,10 +129,15 @@ class Cells:
 
     def cell(self, head: Head, tail: int) -> int:
         """The continuation of a head and a tail."""
-        key = (head, tail)
+        number = self._head_numbers.get(head)
+        if number is None:
+            number = self._head_numbers[head] = len(self._known_heads)
+            self._known_heads.append(head)
+        key = number << _TAIL_BITS | tail
         cell = self._ids.get(key)
         if cell is None:
-            if len(self._cells) >= self.max_cells:
+            cell = len(self._tails)
+            if cell >= self.max_cells:
                 raise LimitExceeded.at(
                     "automaton-too-large",
                     f"the automaton needs more than {self.max_cells} continuations",
@@ -139,17 +152,19 @@ class Cells:
                         hint="the text is nested too deeply",
                     )
                 self._depths.append(depth)
-            cell = self._ids[key] = len(self._cells)
-            self._cells.append(key)
+            self._ids[key] = cell
+            self._cell_heads.append(self._known_heads[number])
+            self._tails.append(tail)
         return cell
 
     def settled(self, cell: int) -> int:
         """The continuation, looked into if it is just the next item of a sequence: one place has
         one continuation, however it was reached."""
-        head, tail = self._cells[cell]
+        heads, tails = self._cell_heads, self._tails
+        head = heads[cell]
         while head and head[0] == SEQ:
-            cell = self.sequence(head[1], head[2], tail)
-            head, tail = self._cells[cell]
+            cell = self.sequence(head[1], head[2], tails[cell])
+            head = heads[cell]
         return cell
 
     def sequence(self, index: int, at: int, tail: int) -> int:
@@ -177,7 +192,7 @@ class Cells:
     @property
     def size(self) -> int:
         """How many continuations have been interned."""
-        return len(self._cells)
+        return len(self._tails)
 
     def slot(self, slot: Slot) -> int:
         """The index of a slot; events refer to it."""
@@ -189,7 +204,7 @@ class Cells:
 
     def parts(self, cell: int) -> tuple[Head, int]:
         """The head and tail of a continuation, for diagnostics."""
-        return self._cells[cell]
+        return self._cell_heads[cell], self._tails[cell]
 
     def machine(self, index: int) -> Machine:
         """The machine of a regular text by the number of its expression. States of a text with

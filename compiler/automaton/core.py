@@ -170,7 +170,7 @@ class Core(Cells):
         stack: Pending,
     ) -> None:
         """Open one head: append its byte arcs, or push what it turns into without a byte."""
-        head, tail = self._cells[cell]
+        head, tail = self.parts(cell)
         kind = head[0]
         if kind == EXPR:
             self._enter(self.exprs[head[1]], tail, events, arcs, stack)

@@ -73,6 +73,7 @@ class MaskAutomaton:
         self.known_tokens: list[dict[int, int]] = [{}]
         self.known_rows: dict[int, NDArray[np.int32]] = {}
         self._cell_rows: dict[int, Row] = {}
+        self._kept: dict[int, tuple[Row, NDArray[np.int32]]] = {}
         self._row_bytes = 0
         self._distances: Ends | None = None
         self.all_row = vocabulary.all_row
@@ -158,12 +159,18 @@ class MaskAutomaton:
         found = self.known_rows.get(state)
         if found is None:
             with self._lock:
-                found = self._make_row(state).view(np.int32)
-                if found[0] == self.all_row[0] and np.array_equal(found, self.all_row):
-                    # One object, so that matchers know it at a glance.
-                    found = self.all_row
-                self.known_rows[state] = found
+                found = self.known_rows[state] = self._view(self._make_row(state))
         return found
+
+    def _view(self, row: Row) -> NDArray[np.int32]:
+        """A row for those who ask from outside; that of all tokens is one object, so that matchers
+        know it at a glance."""
+        kept = self._kept.get(id(row))
+        if kept is not None:
+            return kept[1]
+        if row[0] == self.all_row[0] and np.array_equal(row.view(np.int32), self.all_row):
+            return self.all_row
+        return row.view(np.int32)
 
     def _make_row(self, state: int) -> Row:
         if state == ENDED:
@@ -195,12 +202,16 @@ class MaskAutomaton:
         return self.keep(row)
 
     def keep(self, row: Row) -> Row:
-        """Count a row that will be kept."""
-        row.flags.writeable = False
-        self._row_bytes += row.nbytes
-        if self._row_bytes > MAX_ROW_BYTES:
-            self._forget_rows()
-            self._row_bytes = row.nbytes
+        """Count a row that will be kept; once, as most are shared by many states."""
+        if id(row) not in self._kept:
+            row.flags.writeable = False
+            self._row_bytes += row.nbytes
+            if self._row_bytes > MAX_ROW_BYTES:
+                self._forget_rows()
+                self._kept.clear()
+                self._row_bytes = row.nbytes
+            # With the row itself, so that its identity stays its own.
+            self._kept[id(row)] = row, self._view(row)
         return row
 
     def _result(self, cell: int) -> int | None:

@@ -39,9 +39,12 @@ def allow(row: NDArray[np.uint32], ids: Sequence[int]) -> None:
     if len(ids) > _MANY:
         which = np.array(ids)
         np.bitwise_or.at(row, which >> 5, _BITS[which & 31])
-    else:
+    elif ids:
+        # Bytes in plain Python: numbers of numpy's would be made for each of them. Bit i of a
+        # little-endian word is bit i & 7 of its byte i >> 3.
+        data = row.data.cast("B")
         for token in ids:
-            row[token >> 5] |= _BITS[token & 31]
+            data[token >> 3] |= 1 << (token & 7)
 
 
 def forbid(row: NDArray[np.uint32], ids: Sequence[int]) -> None:

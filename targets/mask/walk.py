@@ -27,6 +27,9 @@ from .results import NOTHING, Around, Less, Results, Row, Signature, Step
 if TYPE_CHECKING:
     from .distinct import MemoryRows
 
+_BITS: Final = 32
+"""Of a continuation's number."""
+
 _FEW: Final = 48
 """Tokens below a node up to which remembered texts are not forgotten."""
 
@@ -53,7 +56,8 @@ class Walker:
         self.results = Results.of(vocabulary)
         self._generation = self.results.generation
         self._locals: dict[int, Local] = {}
-        self._found: dict[tuple[Node, int], int] = {}
+        # By node and cell in one number: the garbage collector does not look at numbers.
+        self._found: dict[int, int] = {}
         # Where remembered texts were forgotten on the way: the tokens to be looked at.
         self._suspects: dict[tuple[Node, int], tuple[int, ...]] = {}
 
@@ -87,14 +91,13 @@ class Walker:
         """The result of the tokens below a trie node that can be read from a continuation."""
         done, steps, locals_ = self._found, self.results.steps, self._locals
         remembering, union = self.core.remembering, self.results.union
-        pair = (root, start)
-        known = done.get(pair)
+        node, cell = root, start
+        known = done.get(node << _BITS | cell)
         if known is not None:
             return known
         # Pairs that wait for another one below them, with the way to it and what was found so far.
-        waiting: list[tuple[tuple[Node, int], Step, tuple[int, ...], int, list[int]]] = []
+        waiting: list[tuple[Node, int, Step, tuple[int, ...], int, list[int]]] = []
         while True:
-            node, cell = pair
             if remembering.in_use and self._forget(node, cell):
                 step, tails = _NO_STEP, _NO_TAILS
             else:
@@ -104,30 +107,29 @@ class Walker:
             at, parts = 0, []
             while True:
                 own, ways, less = step
-                wanted = None
-                while at < len(ways):
+                last = len(ways)
+                while at < last:
                     way, sub = ways[at]
-                    below = (sub, tails[way])
-                    inner = done.get(below)
+                    below = tails[way]
+                    inner = done.get(sub << _BITS | below)
                     if inner is None:
-                        wanted = below
                         break
                     if inner:
                         parts.append(inner)
                     at += 1
-                if wanted is not None:
-                    waiting.append((pair, step, tails, at, parts))
-                    pair = wanted
+                if at < last:
+                    waiting.append((node, cell, step, tails, at, parts))
+                    node, cell = sub, below
                     break
                 if step is not _NO_STEP:
                     if less:
                         self._add_less(less, tails, parts)
-                    done[pair] = union(own, parts) if parts else own
+                    done[node << _BITS | cell] = union(own, parts) if parts else own
                     if self._suspects:
-                        self._tell(pair, step, tails)
+                        self._tell((node, cell), step, tails)
                 if not waiting:
-                    return done[pair]
-                pair, step, tails, at, parts = waiting.pop()
+                    return done[node << _BITS | cell]
+                node, cell, step, tails, at, parts = waiting.pop()
 
     def _add_less(self, less: tuple[Less, ...], tails: tuple[int, ...], parts: list[int]) -> None:
         """Add what is found in loops, less the excluded texts."""
@@ -144,7 +146,7 @@ class Walker:
         if self.vocabulary.forest.size[node] <= _FEW or not remembering.is_known(cell):
             return False
         other = (node, remembering.forget(cell))
-        self._found[node, cell] = self._walk(*other)
+        self._found[node << _BITS | cell] = self._walk(*other)
         told = dict.fromkeys(self._memory.doubtful(node, cell))
         told.update(dict.fromkeys(self._suspects.get(other, ())))
         self._suspects[node, cell] = tuple(told)
