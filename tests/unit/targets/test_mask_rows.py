@@ -41,9 +41,10 @@ def test_states_with_one_mask_share_its_row_and_it_is_counted_once() -> None:
     automaton = mask.compile(calligram.compile_schema(schema, whitespace="exact"), VOCABULARY)
     state = automaton.start
     rows = {}
-    for byte in b'{"a":"x","b":"y","c":"z","d":""}':
+    for byte in b'{"a": "x", "b": "y", "c": "z", "d": ""}':
         rows[state] = automaton.row(state)
         state = automaton.accept(state, byte)
+        assert state
     rows[state] = automaton.row(state)
     distinct = {row.ctypes.data: row for row in rows.values()}
     assert len(distinct) < len(rows)
