@@ -136,7 +136,9 @@ def test_token_tables_have_the_documented_face() -> None:
         "grammar": ..., "max_depth": 3, "max_length": 1_000_000,
     }  # fmt: skip
     assert parameters(regex_fsm.dfa) == {"grammar": ..., "max_depth": 3, "max_states": 200_000}
-    assert parameters(regex_fsm.load) == {"path": ..., "vocabulary": ...}
+    assert parameters(regex_fsm.load) == {
+        "path": ..., "vocabulary": ..., "grammar": None, "max_bytes": 2**30,
+    }  # fmt: skip
     assert parameters(regex_fsm.TokenTable.guide) == {"self": ..., "max_rollback": 32}
     assert parameters(regex_fsm.Guide.advance) == {
         "self": ..., "token_id": ..., "return_tokens": None,
