@@ -74,12 +74,18 @@ class Telling:
         if not self._out:
             return []
         out: list[Delta] = []
+        last: Delta | None = None
+        texts: list[str] = []
         for delta in self._out:
-            last = out[-1] if out else None
-            if last is not None and (last.kind, last.index) == (delta.kind, delta.index):
-                out[-1] = last._replace(text=last.text + delta.text)
+            if last is not None and last.kind == delta.kind and last.index == delta.index:
+                texts.append(delta.text)
             elif delta.text or delta.kind in ("call", "broken"):
+                if len(texts) > 1:
+                    out[-1] = out[-1]._replace(text="".join(texts))
                 out.append(delta)
+                last, texts = delta, [delta.text]
+        if len(texts) > 1:
+            out[-1] = out[-1]._replace(text="".join(texts))
         self._out.clear()
         return out
 
