@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -122,6 +122,7 @@ def counted(
             row.append((low, high, arrival))
         rows.append(row)
     moves = moves_of(rows, accepting)
+    moves = replace(moves, columns=others.widened(moves.columns))
     return _trimmed(moves, np.array([*arrivals, (-1, 0)], dtype=np.int64), labels, queue)
 
 

@@ -8,7 +8,7 @@ the stated limit is reached, and the part of the grammar that took most states i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import NamedTuple
 
@@ -102,7 +102,8 @@ def determinise(
                 queue.append(targets)
             row.append((low, high, number))
         rows.append(row)
-    return moves_of(rows, accepting)
+    moves = moves_of(rows, accepting)
+    return replace(moves, columns=others.widened(moves.columns))
 
 
 def core_of(grammar: Grammar, specials: Mapping[str, int]) -> Core:

@@ -381,6 +381,26 @@ def test_so_they_do_where_tables_count(dialect: str, tool_choice: str) -> None:
     assert (met > 0) == (tool_choice == "auto")
 
 
+def test_thousands_of_special_tokens_cost_no_more_than_a_few() -> None:
+    grammar = calligram.compile_tools([SWITCH], "hermes-json", tool_choice="auto")
+    odd = b"<tool_call"  # Leads elsewhere than others do.
+    unused = [b"<unused%d>" % number for number in range(3_000)]
+    tables = []
+    for count in (3, len(unused)):
+        specials = [odd, *unused[:count], b"<end>"]
+        tokens = [*(bytes([b]) for b in range(256)), *specials]
+        ids = range(256, len(tokens))
+        vocabulary = Vocabulary(tokens, ids, [len(tokens) - 1])
+        tables.append(regex_fsm.compile(grammar, vocabulary))
+    few, many = tables
+    assert few.next.shape == many.next.shape and (few.next == many.next).all()
+    state = many.walk([ord("a"), 300])
+    allowed = mask.compile(grammar, many.vocabulary).matcher()
+    assert allowed.accept_token(ord("a")) and allowed.accept_token(300)
+    assert many.allowed_tokens(state) == allowed.allowed_tokens()
+    assert many.next_state(state, 256) != many.next_state(state, 257)
+
+
 # The law can be broken --------------------------------------------------------------------------
 
 
