@@ -23,11 +23,13 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
         "built": "The grammars that were compiled.",
         "fresh": "How many were as they should be.",
         "removed": "Files that the manifest names no longer.",
+        "failed": "The grammars that could not be compiled; their problems are on standard error.",
         "notes": "Sentences: warnings, and files that were left.",
     },
     "build --check": {
         "fresh": "How many grammars are as they should be.",
         "stale": "What a build would change: `output`, `grammar` and `reason` each.",
+        "failed": "The grammars that cannot be compiled; their problems are on standard error.",
     },
     "clean": {
         "removed": "Files that are gone.",

@@ -69,9 +69,9 @@ def finish(
             incomplete = next((_cut_short(f, builder) for f in found if f.cut), None)
     notices: list[Problem] = []
     if content:
-        told = [s for p in problems if (s := p.origin.span) is not None]
+        told = sorted(span[0] for p in problems if (span := p.origin.span) is not None)
         near = near_misses(reader.marks, reader.tools, text, content, first)
-        notices = [n for n in near if not any(_touches(n, span) for span in told)]
+        notices = [n for n in near if not _touches(n, told)]
     merged = _merged(builder, found)
     calls = [call for _, call, _ in merged]
     recoveries = tuple(r.numbered(i) for i, (_, _, f) in enumerate(merged) for r in _of(f))
@@ -114,10 +114,10 @@ def finish(
     )
 
 
-def _touches(notice: Problem, span: Span) -> bool:
-    """Is it about a place where something is wrong anyway?"""
+def _touches(notice: Problem, told: list[int]) -> bool:
+    """Is it about a place where something is wrong anyway? `told`: where, ascending."""
     own = notice.origin.span
-    return own is not None and own[0] <= span[0] <= own[1]
+    return own is not None and bisect_left(told, own[0]) < bisect_right(told, own[1])
 
 
 def as_given(result: ParseResult, replaced: list[int]) -> ParseResult:

@@ -44,7 +44,7 @@ MAX_GROUPS: Final = 100
 
 
 HINT: Final = "lower `max_depth`, or give the schema fewer keys there; "
-HINT_OF_BOUNDS: Final = "compile with bounds=None or smaller bounds; "
+HINT_OF_BOUNDS: Final = "give smaller bounds or none (`bounds=None`, `--bounds none`); "
 _HINT: Final = "the token table does without the text"
 
 _SHARE: Final = 3

@@ -113,7 +113,7 @@ def broken(**changes: object) -> str:
     ("text", "code", "place", "said"),
     [
         ("{", "invalid-json", "x.json:1:2", "no JSON"),
-        ("[]", "bench-cases", "x.json: /", "is an object"),
+        ("[]", "bench-cases", "x.json: error", "is an object"),
         (broken(casse=[]), "bench-cases", "x.json: /casse", "did you mean `cases`"),
         (broken(cases=[]), "bench-cases", "x.json: /cases", "must not be empty"),
         (broken(cases=[{"prompt": 3, "tool": None}]), "bench-cases", "/cases/0/prompt", "text"),
@@ -138,9 +138,9 @@ def test_a_broken_set_is_refused_at_its_place(text: str, code: str, place: str, 
 @pytest.mark.parametrize(
     ("changes", "examples", "said"),
     [
-        ({}, 3, "x.json: /: error[bench-cases]: 3 examples"),
-        ({"bounds": {"string": 0}}, 0, "x.json: /: error[bench-cases]: not default bounds"),
-        ({"bounds": {"strings": 9}}, 0, "x.json: /: error[bench-cases]: not default bounds"),
+        ({}, 3, "x.json: error[bench-cases]: 3 examples"),
+        ({"bounds": {"string": 0}}, 0, "x.json: error[bench-cases]: not default bounds"),
+        ({"bounds": {"strings": 9}}, 0, "x.json: error[bench-cases]: not default bounds"),
         (
             {"tools": [{"name": "a", "input_schema": {"type": "strnig"}}], "cases": [
                 {"prompt": "a", "tool": "a"}]},

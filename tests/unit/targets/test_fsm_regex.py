@@ -479,18 +479,10 @@ def test_a_refusal_names_what_is_long_and_what_helps() -> None:
         assert problem.origin.pointer == pointer
         assert "smaller bounds or none (`bounds=None`, `--bounds none`)" in str(problem.hint)
         assert "max_depth" not in str(problem.hint)
-    # No one text is too long, but all of them together: the longest is named.
-    stamp = {"type": "string", "format": "date-time"}
-    problem = too_long({"a": small, **{f"b{n}": stamp for n in range(4)}}, Bounds(), 4_000)
-    assert problem.origin.pointer == "/properties/b0" and "of them in each `b0`" in problem.message
-    problem = too_long({"a": small, **{f"b{n}": stamp for n in range(4)}}, Bounds(), 8_000)
-    assert problem.origin.pointer == "/properties/b0" and "of them in each `b0`" in problem.message
     problem = too_long({"a": small, "b": uri}, None, 5_000)
     assert problem.origin.pointer == "/properties/b" and "bounds" not in str(problem.hint)
     problem = too_long({"a": {}}, None, 5_000)
     assert "lower `max_depth`" in str(problem.hint) and "bounds" not in str(problem.hint)
-    problem = too_long({"a": small}, Bounds(), 5_000, additionalProperties={})
-    assert problem.origin.pointer == "" and "keys that are not declared" in problem.message
 
 
 @pytest.mark.parametrize("count", [2**32 - 1, 2**32, 10**30])
