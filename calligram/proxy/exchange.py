@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import secrets
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,12 +14,14 @@ from ..compiler.errors import CalligramError
 from ..compiler.origin import Problem
 from ..off import disabled
 from ..targets.parser import Delta
+from .accounting import Said, answered
 from .answer import Closed
-from .asgi import BodyTooLarge, ClientGone, Reply, read_body, while_connected
+from .asgi import BodyTooLarge, Reply, read_body, while_connected
 from .asking import Asked, ask, both, required
 from .compile_pool import Busy
 from .constrain import Plan, plan_request
 from .forms import Form, Telling, Values, fault_body
+from .knowledge import keys_of
 from .passing import pass_on
 from .pieces import Ending, UpstreamFault
 from .reports import Report, error_body, message_of
@@ -41,24 +41,6 @@ _STREAM: Final = [
 
 
 @dataclass
-class Said:
-    """What the log is told of one request."""
-
-    route: str = "passed"
-    reason: str | None = None
-    kind: str | None = None
-    tools: int | None = None
-    dialect: str | None = None
-    compile_ms: float | None = None
-    problems: Sequence[Problem] = ()
-    retried: bool | None = None
-    fault: str | None = None
-    tokens: int | None = None
-    messages: Any = None
-    text: str | None = None
-
-
-@dataclass
 class Constraining:
     """One of the paths, as an ASGI application."""
 
@@ -67,7 +49,13 @@ class Constraining:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        await answered(self.service, scope, send, lambda r, s: self._answer(scope, receive, r, s))
+        await answered(
+            self.service,
+            scope,
+            send,
+            lambda r, s: self._answer(scope, receive, r, s),
+            self.form.error,
+        )
 
     async def _answer(self, scope: Scope, receive: Receive, reply: Reply, said: Said) -> None:
         service, headers = self.service, scope["headers"]
@@ -98,61 +86,6 @@ class Constraining:
             await reply.json(fault.status, error)
 
 
-async def answered(service: Service, scope: Scope, send: Send, work: Any) -> None:
-    """Do the work of one request, counted and logged."""
-    metrics, start = service.metrics, time.perf_counter()
-    reply, said = Reply(send), Said()
-    metrics.active += 1
-    gone = False
-    try:
-        await work(reply, said)
-    except ClientGone:
-        gone = True
-        metrics.gone.add()
-    except UpstreamFault as fault:
-        # In the middle of an answer that has no way to say so: it stays incomplete.
-        said.fault = fault.kind
-        metrics.faults.add(fault.kind)
-    finally:
-        metrics.active -= 1
-        end = time.perf_counter()
-        metrics.requests.add(said.route, "gone" if gone else str(reply.status))
-        if reply.first:
-            metrics.first_byte.observe(reply.first - start)
-        metrics.whole.observe(end - start)
-        for problem in said.problems:
-            metrics.problems.add(problem.code)
-        if said.reason is not None:
-            metrics.untouched.add(said.reason)
-        service.log.write(
-            "request",
-            method=scope["method"],
-            path=scope["path"],
-            status=reply.status or None,
-            gone=gone or None,
-            route=said.route,
-            reason=said.reason,
-            kind=said.kind,
-            tools=said.tools,
-            dialect=said.dialect,
-            compile_ms=said.compile_ms,
-            first_byte_ms=round(1e3 * (reply.first - start), 2) if reply.first else None,
-            ms=round(1e3 * (end - start), 2),
-            problems=[_place(p) for p in said.problems] or None,
-            retried=said.retried,
-            fault=said.fault,
-            tokens=said.tokens,
-            messages=said.messages,
-            text=said.text,
-        )
-
-
-def _place(problem: Problem) -> dict[str, str | None]:
-    """A problem without its sentence, which may quote what the model wrote."""
-    origin = problem.origin
-    return {"code": problem.code, "tool": origin.tool, "pointer": origin.pointer}
-
-
 def switched_off(headers: Headers, by_default: bool) -> bool:
     """Is this request to be left alone? CALLIGRAM_DISABLE wins over what it says itself."""
     if disabled():
@@ -161,13 +94,15 @@ def switched_off(headers: Headers, by_default: bool) -> bool:
     return said == b"off" or (by_default and said != b"on")
 
 
-def client_of(scope: Scope) -> str:
-    """Whom a request is from: its key if it has one, else its address. Only ever compared."""
-    keys = [v for k, v in scope["headers"] if k.lower() in (b"authorization", b"x-api-key")]
-    if keys:
-        return hashlib.sha256(b"\0".join(keys)).hexdigest()
+def client_of(scope: Scope) -> tuple[str, ...]:
+    """Whom a request is from: its key if it has one, and its address. Only ever compared.
+
+    Nobody has checked the key: one who invents keys must not have more turns than others.
+    """
     client = scope.get("client")
-    return str(client[0]) if client else ""
+    address = f"address {client[0] if client else ''}"
+    key = keys_of(scope["headers"])
+    return (f"key {key.hex()}", address) if key else (address,)
 
 
 @dataclass
@@ -188,6 +123,11 @@ class Work:
             await self._run()
         except RequestError as error:
             await self._refuse(400, error.problems)
+        except RecursionError:
+            if self.reply.status:
+                raise
+            problem = Problem("text-too-deep", "the body nests too deep")
+            await self._refuse(400, (problem,))
         except CalligramError as error:
             limit = error.problems[0].code in ("proxy-compile-time", "proxy-grammar-size")
             await self._refuse(422 if limit else 400, error.problems)
