@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from starlette.types import Scope, Send
 
 from ..compiler.origin import Problem
 from .asgi import ClientGone, Reply
+from .declared import declared
 from .passing import TargetError, check_target
 from .pieces import UpstreamFault
 from .reports import error_body
@@ -31,6 +32,7 @@ class Said:
     retried: bool | None = None
     fault: str | None = None
     tokens: int | None = None
+    schemas: Mapping[str, Any] | None = None
     messages: Any = None
     text: str | None = None
 
@@ -106,7 +108,7 @@ async def answered(
             compile_ms=said.compile_ms,
             first_byte_ms=round(1e3 * (reply.first - start), 2) if reply.first else None,
             ms=round(1e3 * (end - start), 2),
-            problems=[_place(p) for p in said.problems] or None,
+            problems=[_place(p, said.schemas) for p in said.problems] or None,
             retried=said.retried,
             fault=said.fault,
             tokens=said.tokens,
@@ -115,7 +117,16 @@ async def answered(
         )
 
 
-def _place(problem: Problem) -> dict[str, str | None]:
-    """A problem without its sentence, which may quote what the model wrote."""
+def _place(problem: Problem, schemas: Mapping[str, Any] | None) -> dict[str, str | None]:
+    """A problem without its sentence, which may quote what the model wrote.
+
+    Args:
+        schemas: of the tools that were offered, if the place is one in an answer: what the model
+            wrote for a name or a key is left out, unless a schema has it.
+    """
     origin = problem.origin
-    return {"code": problem.code, "tool": origin.tool, "pointer": origin.pointer}
+    tool, pointer = origin.tool, origin.pointer
+    if schemas is not None:
+        tool = tool if tool in schemas else None
+        pointer = declared(pointer, schemas[tool]) if tool is not None else ""
+    return {"code": problem.code, "tool": tool, "pointer": pointer}

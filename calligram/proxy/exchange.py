@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from starlette.types import Receive, Scope, Send
@@ -24,7 +25,7 @@ from .forms import Form, Telling, Values, fault_body
 from .knowledge import keys_of
 from .passing import pass_on
 from .pieces import Ending, UpstreamFault
-from .reports import Report, error_body, message_of
+from .reports import Report, error_body, message_of, param_of
 from .request import RequestError, Untouched
 from .service import Service
 from .upstream import Headers
@@ -33,6 +34,8 @@ SWITCH: Final = b"x-calligram"
 """The header with which a request says "on" or "off" for itself."""
 PROBLEMS: Final = b"x-calligram-problems"
 """The header of an answer with problems: how many."""
+_LARGE: Final = 2**20
+"""Bytes of a body from which on a thread reads it."""
 _STREAM: Final = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-cache"),
@@ -60,7 +63,9 @@ class Constraining:
     async def _answer(self, scope: Scope, receive: Receive, reply: Reply, said: Said) -> None:
         service, headers = self.service, scope["headers"]
         if scope["method"] != "POST" or switched_off(headers, service.settings.default_off):
-            said.reason = "disabled" if scope["method"] == "POST" else None
+            # Switched off for all, or for this one request.
+            off = "disabled" if disabled() else "off"
+            said.reason = off if scope["method"] == "POST" else None
             await self._pass(scope, receive, reply)
             return
         try:
@@ -116,6 +121,7 @@ class Work:
     reply: Reply
     said: Said
     data: bytes
+    body: Mapping[str, Any] = field(default_factory=dict)
 
     async def run(self) -> None:
         """Answer it, with an error if need be."""
@@ -142,6 +148,7 @@ class Work:
     async def _refuse(self, status: int, problems: Sequence[Problem]) -> None:
         self.said.problems = problems
         body = error_body(message_of(problems), status, problems[0].code, problems)
+        body["error"]["param"] = param_of(problems, self.body)
         await self.reply.json(status, self.form.error(body, status))
 
     async def _fault(self, fault: UpstreamFault) -> None:
@@ -152,7 +159,12 @@ class Work:
 
     async def _run(self) -> None:
         service, headers = self.service, self.scope["headers"]
-        body = parsed_body(self.data, headers)
+        if len(self.data) > _LARGE:
+            # Others must not wait for it.
+            body = await asyncio.to_thread(parsed_body, self.data, headers)
+        else:
+            body = parsed_body(self.data, headers)
+        self.body = body
         if not body.get("tools"):
             await self._pass(Untouched("no-tools"))
             return
@@ -172,6 +184,7 @@ class Work:
             return
         self.said.route, self.said.kind = plan.route, plan.wanted.kind
         self.said.tools = len(plan.wanted.offered)
+        self.said.schemas = plan.wanted.schemas
         if service.settings.log_text:
             self.said.messages = request.get("messages")
         model = body.get("model")
@@ -270,7 +283,9 @@ class Work:
         self.said.tokens = asked.ending.completion
         if self.service.settings.log_text:
             self.said.text = "".join(asked.text)
-        return Report(closed.problems, grammar.dropped, retried)
+        assert asked.constrained.plan is not None
+        dropped = (*asked.constrained.plan.wanted.dropped, *grammar.dropped)
+        return Report(closed.problems, dropped, retried)
 
 
 def parsed_body(data: bytes, headers: Headers) -> dict[str, Any]:

@@ -128,7 +128,7 @@ class Upstream:
         except (ValueError, RecursionError):
             value = None
         if response.status_code >= 400:
-            raise fault_of(value, response.status_code)
+            raise fault_of(value, response.status_code, data)
         if value is None:
             raise garbage(f"no JSON in answer to {path}")
         return value
@@ -161,7 +161,10 @@ class Upstream:
                         value = json.loads(data)
                     except (ValueError, RecursionError):
                         value = None
-                    raise fault_of(value, response.status_code)
+                    raise fault_of(value, response.status_code, data)
+                kind = response.headers.get("content-type", "")
+                if not kind.lower().startswith("text/event-stream"):
+                    raise garbage(f"no events in answer to {path}, but {kind[:40] or 'no type'!r}")
                 reader = EventReader()
                 async for data in response.aiter_raw():
                     found = reader.feed(data)
