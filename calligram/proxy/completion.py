@@ -88,7 +88,8 @@ def check_body(body: Mapping[str, Any]) -> None:
     """Refuse what a constrained answer cannot give.
 
     Raises:
-        RequestError: several choices, log probabilities, pictures or sounds, no messages; each at its place.
+        RequestError: several choices, log probabilities, pictures or sounds, no messages; each at
+            its place.
     """
     problems = []
     if body.get("n") not in (None, 1):

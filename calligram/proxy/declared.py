@@ -28,11 +28,11 @@ def declared(pointer: str, schema: Any) -> str:
 
 def _step(schema: Mapping[str, Any], token: str) -> Iterator[Any]:
     properties = schema.get("properties")
-    for name in properties if isinstance(properties, Mapping) else ():
-        if escape_pointer(name) == token:
-            yield properties[name]
+    if isinstance(properties, Mapping):
+        yield from (inner for name, inner in properties.items() if escape_pointer(name) == token)
     if token.isdecimal() and len(token) < 6:
-        yield from (schema[key] for key in ("items",) if isinstance(schema.get(key), Mapping))
+        if isinstance(schema.get("items"), Mapping):
+            yield schema["items"]
         listed = schema.get("prefixItems")
         if isinstance(listed, list):
             yield from listed[int(token) : int(token) + 1]

@@ -123,9 +123,7 @@ class Knowledge:
             async with asyncio.timeout(_SECONDS):
                 return await self._heard(headers)
         except TimeoutError:
-            raise UpstreamFault(
-                "slow", "the server takes too long to say what it is", 504
-            ) from None
+            raise UpstreamFault("slow", "the server stays silent about itself", 504) from None
 
     async def _heard(self, headers: Headers) -> Known:
         props = await self._upstream.ask("GET", "/props", headers, seconds=_SECONDS)

@@ -156,6 +156,27 @@ def test_garbage_is_an_error_of_the_server(steps: list[Any], where: str) -> None
     run(body, {**says(GOOD), where: lambda _: steps})
 
 
+@pytest.mark.parametrize(
+    ("steps", "status", "words"),
+    [
+        (plain(b'{"content": "x", "stop": true}'), 502, "no events"),
+        (plain(b"Out of\n\x00memory " + b"x" * 500, "500 Internal Server Error", "text/plain"), 500,
+         "Out of"),
+    ],
+)  # fmt: skip
+def test_what_is_no_stream_is_named_by_what_it_is(
+    steps: list[Any], status: int, words: str
+) -> None:
+    async def body(fake: Fake, proxy: Proxy) -> None:
+        answer = await proxy.chat(request())
+        error = answer.json()["error"]
+        assert answer.status_code == status and words in error["message"]
+        assert error["code"] == ("upstream-garbage" if status == 502 else "upstream-refused")
+        assert len(error["message"]) < 300 and error["message"].isprintable()
+
+    run(body, {**says(GOOD), "/completion": lambda _: steps})
+
+
 def test_no_connection_is_kept_since_each_takes_a_thread_of_the_server() -> None:
     async def body(fake: Fake, proxy: Proxy) -> None:
         await proxy.chat(request(tool_choice="required"))
