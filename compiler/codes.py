@@ -250,6 +250,7 @@ PROXY: Final[Codes] = {
     "proxy-not-installed": "What the proxy needs is not installed.",
     "proxy-body": "The request's body is no chat request.",
     "proxy-choices": "More than one choice of an answer that is constrained.",
+    "proxy-logprobs": "Log probabilities are asked of an answer that is constrained.",
     "proxy-media": "A part of a message that is no text, where answers are constrained.",
     "proxy-no-call": "The answer holds no call, though one was required.",
     "setting-missing": "A setting of the proxy that it needs is missing.",

@@ -20,9 +20,9 @@ Kind: TypeAlias = Literal["required", "auto", "none"]
 
 MAX_TOOLS = 10_000
 
-_SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
+SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
 _KNOWN_KEYS = frozenset((
-    *_SCHEMA_KEYS, "name", "description", "type", "strict", "title", "annotations", "outputSchema",
+    *SCHEMA_KEYS, "name", "description", "type", "strict", "title", "annotations", "outputSchema",
     "output_schema", "execution", "icons", "_meta", "cache_control", "input_examples", "examples",
     "defer_loading", "allowed_callers", "returns", "response", "format", "meta",
 ))  # fmt: skip
@@ -139,7 +139,7 @@ def _read_tool(entry: object, index: int, problems: list[Problem]) -> ToolDefini
         wrong("invalid-tool", "`name` is empty" if not name else "`name` is no Unicode text",
               *path, "name")  # fmt: skip
         return None
-    given = [k for k in _SCHEMA_KEYS if k in entry]
+    given = [k for k in SCHEMA_KEYS if k in entry]
     if len(given) > 1:
         wrong("invalid-tool", f"both `{given[0]}` and `{given[1]}` are given", *path)
         return None
@@ -150,7 +150,7 @@ def _read_tool(entry: object, index: int, problems: list[Problem]) -> ToolDefini
     unknown = sorted(str(k) for k in entry if k not in _KNOWN_KEYS)
     if not given and unknown:
         # A misspelt `parameters` must not make a tool without any.
-        near = next((h for k in unknown if (h := did_you_mean(k, _SCHEMA_KEYS))), None)
+        near = next((h for k in unknown if (h := did_you_mean(k, SCHEMA_KEYS))), None)
         schemas = [k for k in unknown if isinstance(entry[k], (dict, Mapping))]
         if near is not None or schemas:
             key = (schemas or unknown)[0]

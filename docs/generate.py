@@ -99,8 +99,9 @@ SERVE_INTRODUCTION = """\
 | every other | passed on byte for byte, streams too |
 
 While `CALLIGRAM_DISABLE` is set, and for requests with the header `X-Calligram: off`, chats are
-passed on byte for byte as well. Keys (`Authorization`, `X-Api-Key`) go to the server and nowhere
-else.
+passed on byte for byte as well. Paths with segments `.` or `..`, escaped or not, are refused. A
+header `Via` is added to every request. Keys (`Authorization`, `X-Api-Key`) go to the server and
+nowhere else.
 """
 SERVE_SETTINGS = """\
 Flags win over variables, those over the file's keys (`--config FILE`, TOML, in a table `[serve]`
@@ -134,15 +135,18 @@ Errors have the client's form; `error.problems` lists each problem with its plac
 |---|---|
 | 400 | tools, a choice or a schema that cannot be enforced; a body that is not understood |
 | 413 | a body that is too long |
+| 414 | a path and query that are too long |
 | 422 | a grammar that takes too long, or too much memory, to compile |
 | 502 | the server is down, breaks off, sends garbage, or its grammar meets a dead end |
 | 503 | the dialect is not known; too many grammars are being compiled |
 | 504 | the server stays silent |
+| 508 | the server's address leads back to the proxy |
 
 The server's own errors keep their status and words. Once a stream has begun, a fault is an event
 with an `error`, and no `[DONE]` follows. Codes: `upstream-down`, `upstream-slow`,
 `upstream-broke-off`, `upstream-garbage`, `upstream-dead-end`, `proxy-body-too-large`,
-`proxy-busy`, and those of [Error codes](errors.md).
+`proxy-busy`, `proxy-target`, `proxy-target-too-long`, `proxy-loop`, `proxy-internal`, and those of
+[Error codes](errors.md).
 
 ## Log
 

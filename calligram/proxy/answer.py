@@ -24,7 +24,8 @@ class Closed:
         finish: why it ended, in OpenAI's words.
         result: the whole, read.
         problems: all that is wrong with it; what `result` has, and a call that is missing.
-        broken: indices of calls that were begun and are none.
+        broken: indices of calls that were begun and are none: they broke off, or the answer stopped
+            in them at a word. One that meets the token limit is not among them.
     """
 
     deltas: list[Delta]
@@ -61,6 +62,7 @@ class Answer:
         self._ends = ends
         self._held = ""
         self._identifier = identifier
+        self._begun: set[int] = set()
         self._broken: set[int] = set()
         self._counts = reader.dialect.call_id.kind != "pattern"
 
@@ -89,7 +91,11 @@ class Answer:
         if self._held and self._held not in self._ends:
             late = self._named(self._stream.feed(self._held.encode("utf-8", "surrogatepass")))
         result = self._stream.close()
-        deltas = late + self._named(self._stream.rest)
+        rest = self._named(self._stream.rest)
+        if stop == "limit" and self._kind == "required":
+            # Only what could begin a marker is held back: here it would have been one.
+            rest = [delta for delta in rest if delta.kind != "content"]
+        deltas = late + rest
         finish: Finish = "tool_calls" if result.calls else "stop"
         if stop == "limit":
             finish = "length"
@@ -104,7 +110,12 @@ class Answer:
                     "stopped at a word of the request's own",
                 ),
             )
-        return Closed(deltas, finish, result, tuple(problems), frozenset(self._broken))
+        broken = self._broken
+        if stop != "limit":
+            # Calls are told in order, so that only the last can be without an end.
+            whole = sorted(self._begun - broken)[: len(result.calls)]
+            broken = self._begun - set(whole)
+        return Closed(deltas, finish, result, tuple(problems), frozenset(broken))
 
     def _named(self, deltas: list[Delta]) -> list[Delta]:
         """Calls with ids that no other answer has; calls that break off noted.
@@ -116,6 +127,8 @@ class Answer:
         for delta in deltas:
             if delta.kind == "call" and (self._counts or not delta.id):
                 delta = delta._replace(id=f"call_{self._identifier}{delta.index}")
+            if delta.kind == "call":
+                self._begun.add(delta.index)
             elif delta.kind == "broken":
                 self._broken.add(delta.index)
             out.append(delta)

@@ -3,6 +3,7 @@ which are passed on."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -15,14 +16,14 @@ from starlette.types import Receive, Scope, Send
 from ..compiler.errors import CalligramError
 from ..compiler.version import VERSION
 from ..off import disabled
+from .accounting import Said, answered
 from .asgi import Reply
-from .exchange import Constraining, Said, answered
+from .exchange import Constraining
 from .forms import AnthropicForm, ChatForm, fault_body
 from .metrics import MEDIA_TYPE
 from .passing import pass_on
 from .pieces import UpstreamFault
 from .service import Service
-from .upstream import HOP_BY_HOP
 
 HEALTH = "/calligram/health"
 OWN_METRICS = "/calligram/metrics"
@@ -61,17 +62,24 @@ class Health:
     service: Service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """200 if requests would be constrained, else 503."""
+        """200 if requests would be answered, else 503; after two seconds at the latest."""
         service, headers = self.service, scope["headers"]
         found: dict[str, Any] = {"status": "ok", "version": VERSION, "disabled": disabled()}
+        part = "upstream"
         try:
-            await service.upstream.ask("GET", "/health", headers, seconds=_SECONDS)
-            found["upstream"] = "ok"
-            known = await service.knowledge.get(headers)
-            found["dialect"] = known.spec.id
+            async with asyncio.timeout(_SECONDS):
+                await service.upstream.ask("GET", "/health", headers, seconds=_SECONDS)
+                found[part] = "ok"
+                if not disabled():
+                    part = "props"
+                    known = await service.knowledge.get(headers)
+                    found["dialect"] = known.spec.id
         except UpstreamFault as fault:
             found["status"] = "error"
-            found.setdefault("upstream", fault.kind)
+            found |= {part: fault.kind, "message": fault.message}
+        except TimeoutError:
+            message = f"the server does not say within {_SECONDS:g} seconds"
+            found |= {"status": "error", part: "slow", "message": message}
         except CalligramError as error:
             found["status"] = "error"
             found["problems"] = [p.to_json() for p in error.problems]
@@ -101,11 +109,8 @@ class Measures:
 
     async def _theirs(self, scope: Scope) -> bytes:
         upstream = self.service.upstream
-        kept = [
-            (k, v)
-            for k, v in scope["headers"]
-            if k.lower() not in (*HOP_BY_HOP, b"accept-encoding", b"content-length")
-        ]
+        dropped = (b"accept-encoding", b"content-length")
+        kept = [(k, v) for k, v in scope["headers"] if k.lower() not in dropped]
         request = upstream.limited(upstream.request("GET", b"/metrics", kept), _SECONDS)
         try:
             response = await upstream.send(request)

@@ -79,7 +79,9 @@ class Asked:
         await self.events.aclose()  # type: ignore[attr-defined]
 
 
-async def ask(service: Service, plan: Plan, headers: Headers, client: str, token: str) -> Asked:
+async def ask(
+    service: Service, plan: Plan, headers: Headers, client: tuple[str, ...], token: str
+) -> Asked:
     """Ask; the answer is on its way when the first of its deltas comes.
 
     Raises:

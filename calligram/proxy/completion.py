@@ -47,7 +47,7 @@ def chat_body(
 ) -> dict[str, Any]:
     """What the chat route takes with a grammar beside tools: it must not be told to call."""
     kept = {k: v for k, v in body.items() if k not in _OURS}
-    for name in ("parallel_tool_calls", "stream_options"):
+    for name in ("parallel_tool_calls", "stream_options", "logprobs", "top_logprobs"):
         kept.pop(name, None)
     return {
         **kept,
@@ -88,12 +88,17 @@ def check_body(body: Mapping[str, Any]) -> None:
     """Refuse what a constrained answer cannot give.
 
     Raises:
-        RequestError: several choices, pictures or sounds, no messages; each at its place.
+        RequestError: several choices, log probabilities, pictures or sounds, no messages; each at
+            its place.
     """
     problems = []
     if body.get("n") not in (None, 1):
         message = "a constrained answer is one choice; `n` must be 1"
         problems.append(Problem("proxy-choices", message, Origin("/n")))
+    if body.get("logprobs") or body.get("top_logprobs"):
+        message = "a constrained answer comes without log probabilities"
+        place = Origin("/logprobs" if body.get("logprobs") else "/top_logprobs")
+        problems.append(Problem("proxy-logprobs", message, place))
     messages = body.get("messages")
     if not isinstance(messages, list):
         problems.append(

@@ -194,6 +194,8 @@ def plan_request(
         # What a request asks of the template may make the prompt end otherwise.
         and not body.get("chat_template_kwargs")
         and not body.get("reasoning_effort")
+        # That route does not say at which word an answer stopped.
+        and not body.get("stop")
     )
     return Plan(body, wanted, spec, capabilities, policy, "chat" if chat else "completion")
 

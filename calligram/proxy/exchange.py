@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
+import asyncio
 import json
 import secrets
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from starlette.types import Receive, Scope, Send
@@ -16,15 +15,17 @@ from ..compiler.errors import CalligramError
 from ..compiler.origin import Problem
 from ..off import disabled
 from ..targets.parser import Delta
+from .accounting import Said, answered
 from .answer import Closed
-from .asgi import BodyTooLarge, ClientGone, Reply, read_body, while_connected
+from .asgi import BodyTooLarge, Reply, read_body, while_connected
 from .asking import Asked, ask, both, required
 from .compile_pool import Busy
 from .constrain import Plan, plan_request
 from .forms import Form, Telling, Values, fault_body
+from .knowledge import keys_of
 from .passing import pass_on
 from .pieces import Ending, UpstreamFault
-from .reports import Report, error_body, message_of
+from .reports import Report, error_body, message_of, param_of
 from .request import RequestError, Untouched
 from .service import Service
 from .upstream import Headers
@@ -33,29 +34,13 @@ SWITCH: Final = b"x-calligram"
 """The header with which a request says "on" or "off" for itself."""
 PROBLEMS: Final = b"x-calligram-problems"
 """The header of an answer with problems: how many."""
+_LARGE: Final = 2**20
+"""Bytes of a body from which on a thread reads it."""
 _STREAM: Final = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-cache"),
     (b"x-accel-buffering", b"no"),
 ]
-
-
-@dataclass
-class Said:
-    """What the log is told of one request."""
-
-    route: str = "passed"
-    reason: str | None = None
-    kind: str | None = None
-    tools: int | None = None
-    dialect: str | None = None
-    compile_ms: float | None = None
-    problems: Sequence[Problem] = ()
-    retried: bool | None = None
-    fault: str | None = None
-    tokens: int | None = None
-    messages: Any = None
-    text: str | None = None
 
 
 @dataclass
@@ -67,12 +52,20 @@ class Constraining:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        await answered(self.service, scope, send, lambda r, s: self._answer(scope, receive, r, s))
+        await answered(
+            self.service,
+            scope,
+            send,
+            lambda r, s: self._answer(scope, receive, r, s),
+            self.form.error,
+        )
 
     async def _answer(self, scope: Scope, receive: Receive, reply: Reply, said: Said) -> None:
         service, headers = self.service, scope["headers"]
         if scope["method"] != "POST" or switched_off(headers, service.settings.default_off):
-            said.reason = "disabled" if scope["method"] == "POST" else None
+            # Switched off for all, or for this one request.
+            off = "disabled" if disabled() else "off"
+            said.reason = off if scope["method"] == "POST" else None
             await self._pass(scope, receive, reply)
             return
         try:
@@ -98,61 +91,6 @@ class Constraining:
             await reply.json(fault.status, error)
 
 
-async def answered(service: Service, scope: Scope, send: Send, work: Any) -> None:
-    """Do the work of one request, counted and logged."""
-    metrics, start = service.metrics, time.perf_counter()
-    reply, said = Reply(send), Said()
-    metrics.active += 1
-    gone = False
-    try:
-        await work(reply, said)
-    except ClientGone:
-        gone = True
-        metrics.gone.add()
-    except UpstreamFault as fault:
-        # In the middle of an answer that has no way to say so: it stays incomplete.
-        said.fault = fault.kind
-        metrics.faults.add(fault.kind)
-    finally:
-        metrics.active -= 1
-        end = time.perf_counter()
-        metrics.requests.add(said.route, "gone" if gone else str(reply.status))
-        if reply.first:
-            metrics.first_byte.observe(reply.first - start)
-        metrics.whole.observe(end - start)
-        for problem in said.problems:
-            metrics.problems.add(problem.code)
-        if said.reason is not None:
-            metrics.untouched.add(said.reason)
-        service.log.write(
-            "request",
-            method=scope["method"],
-            path=scope["path"],
-            status=reply.status or None,
-            gone=gone or None,
-            route=said.route,
-            reason=said.reason,
-            kind=said.kind,
-            tools=said.tools,
-            dialect=said.dialect,
-            compile_ms=said.compile_ms,
-            first_byte_ms=round(1e3 * (reply.first - start), 2) if reply.first else None,
-            ms=round(1e3 * (end - start), 2),
-            problems=[_place(p) for p in said.problems] or None,
-            retried=said.retried,
-            fault=said.fault,
-            tokens=said.tokens,
-            messages=said.messages,
-            text=said.text,
-        )
-
-
-def _place(problem: Problem) -> dict[str, str | None]:
-    """A problem without its sentence, which may quote what the model wrote."""
-    origin = problem.origin
-    return {"code": problem.code, "tool": origin.tool, "pointer": origin.pointer}
-
-
 def switched_off(headers: Headers, by_default: bool) -> bool:
     """Is this request to be left alone? CALLIGRAM_DISABLE wins over what it says itself."""
     if disabled():
@@ -161,13 +99,15 @@ def switched_off(headers: Headers, by_default: bool) -> bool:
     return said == b"off" or (by_default and said != b"on")
 
 
-def client_of(scope: Scope) -> str:
-    """Whom a request is from: its key if it has one, else its address. Only ever compared."""
-    keys = [v for k, v in scope["headers"] if k.lower() in (b"authorization", b"x-api-key")]
-    if keys:
-        return hashlib.sha256(b"\0".join(keys)).hexdigest()
+def client_of(scope: Scope) -> tuple[str, ...]:
+    """Whom a request is from: its key if it has one, and its address. Only ever compared.
+
+    Nobody has checked the key: one who invents keys must not have more turns than others.
+    """
     client = scope.get("client")
-    return str(client[0]) if client else ""
+    address = f"address {client[0] if client else ''}"
+    key = keys_of(scope["headers"])
+    return (f"key {key.hex()}", address) if key else (address,)
 
 
 @dataclass
@@ -181,6 +121,7 @@ class Work:
     reply: Reply
     said: Said
     data: bytes
+    body: Mapping[str, Any] = field(default_factory=dict)
 
     async def run(self) -> None:
         """Answer it, with an error if need be."""
@@ -188,6 +129,11 @@ class Work:
             await self._run()
         except RequestError as error:
             await self._refuse(400, error.problems)
+        except RecursionError:
+            if self.reply.status:
+                raise
+            problem = Problem("text-too-deep", "the body nests too deep")
+            await self._refuse(400, (problem,))
         except CalligramError as error:
             limit = error.problems[0].code in ("proxy-compile-time", "proxy-grammar-size")
             await self._refuse(422 if limit else 400, error.problems)
@@ -202,6 +148,7 @@ class Work:
     async def _refuse(self, status: int, problems: Sequence[Problem]) -> None:
         self.said.problems = problems
         body = error_body(message_of(problems), status, problems[0].code, problems)
+        body["error"]["param"] = param_of(problems, self.body)
         await self.reply.json(status, self.form.error(body, status))
 
     async def _fault(self, fault: UpstreamFault) -> None:
@@ -212,7 +159,12 @@ class Work:
 
     async def _run(self) -> None:
         service, headers = self.service, self.scope["headers"]
-        body = parsed_body(self.data, headers)
+        if len(self.data) > _LARGE:
+            # Others must not wait for it.
+            body = await asyncio.to_thread(parsed_body, self.data, headers)
+        else:
+            body = parsed_body(self.data, headers)
+        self.body = body
         if not body.get("tools"):
             await self._pass(Untouched("no-tools"))
             return
@@ -232,6 +184,7 @@ class Work:
             return
         self.said.route, self.said.kind = plan.route, plan.wanted.kind
         self.said.tools = len(plan.wanted.offered)
+        self.said.schemas = plan.wanted.schemas
         if service.settings.log_text:
             self.said.messages = request.get("messages")
         model = body.get("model")
@@ -330,7 +283,9 @@ class Work:
         self.said.tokens = asked.ending.completion
         if self.service.settings.log_text:
             self.said.text = "".join(asked.text)
-        return Report(closed.problems, grammar.dropped, retried)
+        assert asked.constrained.plan is not None
+        dropped = (*asked.constrained.plan.wanted.dropped, *grammar.dropped)
+        return Report(closed.problems, dropped, retried)
 
 
 def parsed_body(data: bytes, headers: Headers) -> dict[str, Any]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections import OrderedDict
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -64,8 +66,12 @@ class Grammars:
     def __len__(self) -> int:
         return len(self._kept)
 
-    async def get(self, order: Order, client: str) -> Found:
+    async def get(self, order: Order, client: tuple[str, ...]) -> Found:
         """The grammar of an order.
+
+        Args:
+            client: whom it is for, by each name that he has; he has as many turns as the name with
+                the fewest left.
 
         Raises:
             CalligramError: what is wrong with it; kept too, so that it costs once.
@@ -94,22 +100,30 @@ class Grammars:
         if not task.cancelled():
             task.exception()  # Looked at, though all who waited may be gone.
 
-    async def _compile(self, order: Order, digest: bytes, client: str) -> Prepared:
-        own = self._clients.setdefault(client, _Client(asyncio.Semaphore(self.a_client)))
-        own.users += 1
+    async def _compile(self, order: Order, digest: bytes, client: tuple[str, ...]) -> Prepared:
         try:
-            async with own.turns:
+            async with contextlib.AsyncExitStack() as turns:
+                for name in client:
+                    await turns.enter_async_context(self._turn(name))
                 data = await self.pool.compile(order)
             made = await asyncio.to_thread(_made, data)
         except CalligramError as error:
             self._keep(digest, error, _ERROR_BYTES)
             raise
+        self._keep(digest, made, made.size)
+        return made
+
+    @contextlib.asynccontextmanager
+    async def _turn(self, name: str) -> AsyncIterator[None]:
+        own = self._clients.setdefault(name, _Client(asyncio.Semaphore(self.a_client)))
+        own.users += 1
+        try:
+            async with own.turns:
+                yield
         finally:
             own.users -= 1
             if not own.users:
-                self._clients.pop(client, None)
-        self._keep(digest, made, made.size)
-        return made
+                self._clients.pop(name, None)
 
     def _keep(self, digest: bytes, found: Prepared | CalligramError, size: int) -> None:
         until = float("inf")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import time
 from dataclasses import dataclass
 from typing import Any, Final
@@ -22,6 +23,8 @@ from .upstream import Headers, Upstream
 
 FRESH: Final = 60.0
 """Seconds for which what was heard is taken for true."""
+FAILED: Final = 1.0
+"""Seconds for which it is not asked again after a failure."""
 _SECONDS: Final = 30.0
 _USER: Final = "Quoth the raven"
 
@@ -53,7 +56,9 @@ class Knowledge:
         self._upstream = upstream
         self._named = None if dialect == AUTO else load_dialect(dialect)
         self._special = special
-        self._asking = asyncio.Lock()
+        # By whose keys: what the server refuses to one it may tell another.
+        self._coming: dict[bytes, asyncio.Task[Known]] = {}
+        self._failed: dict[bytes, tuple[float, UpstreamFault | CalligramError]] = {}
         self._renewing: asyncio.Task[None] | None = None
         self.known: Known | None = None
 
@@ -66,14 +71,38 @@ class Knowledge:
         """
         known = self.known
         if known is None:
-            async with self._asking:
-                if self.known is None:
-                    self.known = await self._ask(headers)
-                return self.known
+            return await self._first(headers)
         if time.monotonic() - known.since > FRESH and self._renewing is None:
             # This request does not wait: most servers keep their model.
             self._renewing = asyncio.create_task(self._renew(headers))
         return known
+
+    async def _first(self, headers: Headers) -> Known:
+        """Ask, or wait with who asks already; what fails is not asked again at once."""
+        key = keys_of(headers)
+        now = time.monotonic()
+        self._failed = {k: v for k, v in self._failed.items() if v[0] > now}
+        if key in self._failed:
+            raise copied(self._failed[key][1])
+        task = self._coming.get(key)
+        if task is None:
+            task = self._coming[key] = asyncio.create_task(self._told(headers))
+            task.add_done_callback(lambda done: self._came(key, done))
+        try:
+            # Who goes away must not take it from the others.
+            return await asyncio.shield(task)
+        except (UpstreamFault, CalligramError) as error:
+            raise copied(error) from None
+
+    async def _told(self, headers: Headers) -> Known:
+        self.known = await self._ask(headers)
+        return self.known
+
+    def _came(self, key: bytes, task: asyncio.Task[Known]) -> None:
+        self._coming.pop(key, None)
+        error = None if task.cancelled() else task.exception()
+        if isinstance(error, (UpstreamFault, CalligramError)):
+            self._failed[key] = (time.monotonic() + FAILED, error)
 
     async def _renew(self, headers: Headers) -> None:
         try:
@@ -84,11 +113,19 @@ class Knowledge:
 
     async def close(self) -> None:
         """Stop asking."""
-        if self._renewing is not None:
-            self._renewing.cancel()
-            await asyncio.gather(self._renewing, return_exceptions=True)
+        tasks = [*self._coming.values(), *([self._renewing] if self._renewing else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _ask(self, headers: Headers) -> Known:
+        try:
+            async with asyncio.timeout(_SECONDS):
+                return await self._heard(headers)
+        except TimeoutError:
+            raise UpstreamFault("slow", "the server stays silent about itself", 504) from None
+
+    async def _heard(self, headers: Headers) -> Known:
         props = await self._upstream.ask("GET", "/props", headers, seconds=_SECONDS)
         props = props if isinstance(props, dict) else {}
         template = _text(props, "chat_template_tool_use") or _text(props, "chat_template")
@@ -139,6 +176,19 @@ class Knowledge:
         names = sorted(markers(spec))
         found = await asyncio.gather(*map(several, names))
         return frozenset(n for n, seen in zip(names, found, strict=True) if seen)
+
+
+def keys_of(headers: Headers) -> bytes:
+    """A digest of the keys in the headers. Only ever compared."""
+    keys = [v for k, v in headers if k.lower() in (b"authorization", b"x-api-key")]
+    return hashlib.sha256(b"\0".join(keys)).digest() if keys else b""
+
+
+def copied(error: UpstreamFault | CalligramError) -> UpstreamFault | CalligramError:
+    """The same failure for one more who waited for it."""
+    if isinstance(error, UpstreamFault):
+        return UpstreamFault(error.kind, error.message, error.status, error.body)
+    return CalligramError(error.problems)
 
 
 def _text(props: dict[str, Any], key: str) -> str:

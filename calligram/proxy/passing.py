@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
+from typing import Final
 
 import httpx
 from starlette.types import Receive, Scope
@@ -12,7 +14,24 @@ from .asgi import ClientGone, Reply, while_connected
 from .pieces import UpstreamFault
 from .reports import error_body
 from .sse import data_event
-from .upstream import HOP_BY_HOP, Headers, Upstream, faults
+from .upstream import Headers, Upstream, end_to_end, faults
+
+MAX_TARGET: Final = 16_384
+"""Bytes of path and query."""
+
+
+class TargetError(Exception):
+    """The target of a request cannot be sent on.
+
+    Attributes:
+        status: what to answer with; `code` and `message` too.
+    """
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
 
 
 def raw_path(scope: Scope) -> bytes:
@@ -20,6 +39,27 @@ def raw_path(scope: Scope) -> bytes:
     path: bytes = scope.get("raw_path") or scope["path"].encode()
     query: bytes = scope.get("query_string", b"")
     return path + b"?" + query if query else path
+
+
+def check_target(scope: Scope) -> None:
+    """Refuse what no client of a server asks for, and what two servers read differently.
+
+    A path with dot segments, escaped or not, is another one to a server that normalises it: it
+    would leave the prefix of the server's address, or reach a route past the constraints.
+
+    Raises:
+        TargetError: with the status to answer.
+    """
+    target = raw_path(scope)
+    if len(target) > MAX_TARGET:
+        message = f"the path and query are longer than {MAX_TARGET:,} bytes"
+        raise TargetError(414, "proxy-target-too-long", message)
+    if not target.startswith(b"/") or b"#" in target:
+        message = "the target of a request is a path that begins with /, and has no fragment"
+        raise TargetError(400, "proxy-target", message)
+    if any(segment in (".", "..") for segment in re.split(r"[/\\]", scope["path"])):
+        message = "the path has a segment `.` or `..`"
+        raise TargetError(400, "proxy-target", message)
 
 
 async def pass_on(
@@ -82,8 +122,7 @@ async def _exchange(
 ) -> None:
     response = await upstream.send(request)
     try:
-        kept = [(k, v) for k, v in response.headers.raw if k.lower() not in HOP_BY_HOP]
-        await reply.start(response.status_code, [*kept, *more])
+        await reply.start(response.status_code, [*end_to_end(response.headers.raw), *more])
         try:
             with faults():
                 async for data in response.aiter_raw():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from .answer import Stop
 from .sse import Event
@@ -89,14 +89,25 @@ def parsed(event: Event) -> dict[str, Any]:
     return value
 
 
-def fault_of(body: Any, status: int) -> UpstreamFault:
-    """The server's own error."""
+_QUOTED: Final = 200
+"""Characters of an error that is no JSON."""
+
+
+def fault_of(body: Any, status: int, data: bytes = b"") -> UpstreamFault:
+    """The server's own error; `data` is quoted where it is no JSON."""
     error = body.get("error") if isinstance(body, dict) else None
     message = error.get("message") if isinstance(error, dict) else error
-    text = message if isinstance(message, str) else "no reason given"
+    text = message if isinstance(message, str) else quoted(data) or "no reason given"
     if "grammar stack" in text:
         return UpstreamFault("dead-end", f"the server's grammar met a dead end: {text}", 502, body)
     return UpstreamFault("refused", f"the server says: {text}", status, body)
+
+
+def quoted(data: bytes) -> str:
+    """A text of the server in short, on one line."""
+    text = " ".join(data[: 8 * _QUOTED].decode("utf-8", "replace").split())
+    text = "".join(c if c.isprintable() else "\ufffd" for c in text)
+    return text if len(text) <= _QUOTED else text[:_QUOTED] + "…"
 
 
 def garbage(what: str) -> UpstreamFault:

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from ..compiler.origin import Problem
+from ..compiler.tools import SCHEMA_KEYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +54,40 @@ def error_body(
     return {"error": error}
 
 
+def param_of(problems: Sequence[Problem], body: Mapping[str, Any]) -> str | None:
+    """The place of the first problem that has one, as a pointer into the request's body."""
+    for problem in problems:
+        pointer = problem.origin.pointer
+        if problem.code in _OF_THE_CHOICE:
+            return "/tool_choice"
+        if re.match(r"/\d", pointer):
+            return "/tools" + pointer
+        if problem.origin.tool is not None and (place := _tool_at(body, problem.origin.tool)):
+            return place + pointer
+        if pointer:
+            return pointer
+    return None
+
+
+def _tool_at(body: Mapping[str, Any], name: str) -> str | None:
+    """Where the schema of a tool stands."""
+    tools = body.get("tools")
+    for index, entry in enumerate(tools if isinstance(tools, list) else ()):
+        place, tool = f"/tools/{index}", entry
+        if isinstance(entry, Mapping) and "function" in entry:
+            place, tool = f"{place}/function", entry["function"]
+        if isinstance(tool, Mapping) and tool.get("name") == name:
+            key = next((k for k in SCHEMA_KEYS if k in tool), None)
+            return f"{place}/{key}" if key else place
+    return None
+
+
 def message_of(problems: Sequence[Problem]) -> str:
     """All the problems in one text, a line each."""
     return "\n".join(str(p).removeprefix("/: ") for p in problems)
 
 
+_OF_THE_CHOICE: Final = frozenset(("unknown-tool", "invalid-tool-choice"))
 _TYPES = {
     401: "authentication_error", 403: "permission_error", 404: "not_found_error",
     429: "rate_limit_error", 503: "unavailable_error", 504: "timeout_error",

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from ..compiler.errors import CalligramError, LimitExceeded
 from ..compiler.origin import Origin, Problem
-from ..compiler.tools import ToolDefinition, choose, read_tools, tool_entries
+from ..compiler.tools import SCHEMA_KEYS, ToolDefinition, choose, read_tools, tool_entries
 from ..off import disabled
 from .options import Policy
 
@@ -50,6 +50,7 @@ class Wanted:
         choice: the ``tool_choice``, as given.
         kind: what it comes to.
         parallel: more than one call a turn.
+        dropped: tools without a schema, left out.
     """
 
     tools: str
@@ -57,6 +58,13 @@ class Wanted:
     choice: Any
     kind: Literal["required", "auto"]
     parallel: bool
+    dropped: tuple[str, ...] = ()
+
+    @property
+    def schemas(self) -> dict[str, Any]:
+        """The schema of each tool, by its name."""
+        functions = (entry["function"] for entry in self.offered)
+        return {f["name"]: f.get("parameters") for f in functions}
 
 
 def read_request(body: Mapping[str, Any], policy: Policy) -> Wanted | Untouched:
@@ -79,6 +87,11 @@ def read_request(body: Mapping[str, Any], policy: Policy) -> Wanted | Untouched:
     if len(entries) > policy.max_tools:
         message = f"{len(entries)} tools; at most {policy.max_tools} are taken"
         raise LimitExceeded.at("too-many-tools", message, Origin("/tools"))
+    dropped: list[str] = []
+    if policy.on_unsupported == "drop-tool":
+        kept, dropped = with_schemas(entries)
+        if kept:
+            tools = entries = kept
     try:
         text = json.dumps(tools, ensure_ascii=False)
     except RecursionError:
@@ -92,7 +105,31 @@ def read_request(body: Mapping[str, Any], policy: Policy) -> Wanted | Untouched:
     kind = choose(definitions, choice).kind
     if kind == "none":
         return Untouched("none")
-    return Wanted(text, openai_tools(entries, definitions), choice, kind, _parallel(body, policy))
+    offered, parallel = openai_tools(entries, definitions), _parallel(body, policy)
+    return Wanted(text, offered, choice, kind, parallel, tuple(dropped))
+
+
+def with_schemas(entries: Sequence[object]) -> tuple[list[object], list[str]]:
+    """The definitions, without those of a kind that has no schema, and the names of these: tools
+    that a vendor's server runs itself, and OpenAI's ``custom`` ones, which take free text."""
+    kept: list[object] = []
+    dropped: list[str] = []
+    for entry in entries:
+        kind = entry.get("type") if isinstance(entry, Mapping) else None
+        if not isinstance(entry, Mapping) or not isinstance(kind, str) or has_schema(entry, kind):
+            kept.append(entry)
+            continue
+        inner = entry.get(kind)
+        name = entry.get("name") or (inner.get("name") if isinstance(inner, Mapping) else None)
+        dropped.append(name if isinstance(name, str) else kind)
+    return kept, dropped
+
+
+def has_schema(entry: Mapping[str, Any], kind: str) -> bool:
+    """Is it a function, or a tool of Anthropic's kind ``custom``, which has a schema?"""
+    if any(key in entry for key in ("function", *SCHEMA_KEYS)):
+        return True
+    return kind == "function" or (kind == "custom" and "custom" not in entry)
 
 
 def _parallel(body: Mapping[str, Any], policy: Policy) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ipaddress
 import logging
 import socket
+from urllib.parse import urlsplit
 
 import uvicorn
 from starlette.applications import Starlette
@@ -31,6 +33,10 @@ def serve(settings: Settings) -> None:
     service = make_service(settings, log)
     listening = listen(settings.host, settings.port)
     host, port = listening.getsockname()[:2]
+    if leads_to(settings.upstream, host, port):
+        listening.close()
+        message = f"the upstream {settings.upstream} is the address that the proxy listens at"
+        raise SettingsError.at("proxy-address", message, hint="another --upstream, or --port")
     shown = f"[{host}]" if ":" in host else host
     log.write(
         "listening",
@@ -45,6 +51,21 @@ def serve(settings: Settings) -> None:
     finally:
         listening.close()
     log.write("stopped")
+
+
+def leads_to(url: str, host: str, port: int) -> bool:
+    """Is `url` at this address of ours? A name that cannot be resolved yet is not."""
+    parts = urlsplit(url)
+    theirs = parts.port or (443 if parts.scheme == "https" else 80)
+    if theirs != port or parts.hostname is None:
+        return False
+    try:
+        found = socket.getaddrinfo(parts.hostname, theirs, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return False
+    here = ipaddress.ip_address(host)
+    there = [ipaddress.ip_address(str(one[4][0]).partition("%")[0]) for one in found]
+    return any(a == here or (here.is_unspecified and a.is_loopback) for a in there)
 
 
 def server_of(app: Starlette) -> uvicorn.Server:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -18,8 +19,10 @@ from .settings_error import SettingsError
 
 PREFIX: Final = "CALLIGRAM_"
 TABLE: Final = "serve"
+_HOST: Final = re.compile(r"[A-Za-z0-9._~-]+|[0-9A-Fa-f:.%]+")
+DAY: Final = 86_400.0
 Count = Annotated[int, Field(ge=1)]
-Seconds = Annotated[float, Field(gt=0)]
+Seconds = Annotated[float, Field(gt=0, le=DAY, allow_inf_nan=False)]
 
 
 class Settings(BaseModel):
@@ -70,7 +73,7 @@ class Settings(BaseModel):
     upstream_special: bool = Field(
         default=False, description="The server runs with --special and shows every token."
     )
-    max_body: Count = Field(default=16 * 2**20, description="Bytes of one request's body.")
+    max_body: Count = Field(default=8 * 2**20, description="Bytes of one request's body.")
     max_tools: Count = Field(default=256, description="Tools of one request.")
     max_schema_bytes: Count = Field(
         default=2**20, description="Bytes of one request's tool definitions."
@@ -98,11 +101,22 @@ class Settings(BaseModel):
     @field_validator("upstream")
     @classmethod
     def _is_url(cls, value: str) -> str:
-        parts = urlsplit(value)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"is no address such as http://127.0.0.1:8080: {value!r}")
-        if parts.query or parts.fragment or parts.username:
+        wrong = f"is no address such as http://127.0.0.1:8080: {without_name(value)!r}"
+        if not re.fullmatch(r"[!-~]+", value):
+            raise ValueError(wrong)
+        try:
+            parts = urlsplit(value)
+            port = parts.port
+        except ValueError:  # A port that is none, or brackets that do not close.
+            raise ValueError(wrong) from None
+        if parts.scheme not in ("http", "https"):
+            raise ValueError(wrong)
+        if "@" in parts.netloc or "?" in value or "#" in value:
             raise ValueError("has a query, a fragment or a name, which an upstream has not")
+        if not parts.hostname or port == 0 or not _HOST.fullmatch(parts.hostname):
+            raise ValueError(wrong)
+        if any(segment in (".", "..") for segment in unquote(parts.path).split("/")):
+            raise ValueError("has a segment `.` or `..` in its path")
         return value.rstrip("/")
 
     @field_validator("bounds")
@@ -127,6 +141,11 @@ class Settings(BaseModel):
             max_tools=self.max_tools,
             max_schema_bytes=self.max_schema_bytes,
         )
+
+
+def without_name(url: str) -> str:
+    """An address as it may be shown: no name or password in it."""
+    return re.sub(r"//[^/]*@", "//…@", url)
 
 
 def load_settings(
@@ -173,7 +192,21 @@ def _read(file: str) -> tuple[dict[str, Any], str]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SettingsError.at("setting-toml", f"is no TOML: {error}", Origin(file=file)) from None
     inner = table.get(TABLE)
-    return (inner, f"/{TABLE}") if isinstance(inner, dict) else (table, "")
+    if not isinstance(inner, dict):
+        return table, ""
+    problems = [
+        Problem(
+            "setting-unknown",
+            f"`{name}` stands beside the table [{TABLE}], where it is not read",
+            Origin(file=file).child(name),
+            f"settings stand in [{TABLE}], or all at the top",
+        )
+        for name in table
+        if name != TABLE
+    ]
+    if problems:
+        raise SettingsError(problems)
+    return inner, f"/{TABLE}"
 
 
 def _typed(text: str, annotation: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import secrets
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any, Final
 
@@ -19,6 +20,16 @@ HOP_BY_HOP: Final = frozenset((
     b"transfer-encoding", b"upgrade", b"proxy-connection",
 ))  # fmt: skip
 """Headers that are of one connection (RFC 9110, section 7.6.1)."""
+
+
+def end_to_end(headers: Headers) -> list[tuple[bytes, bytes]]:
+    """The headers that a proxy sends on: neither those of one connection, nor those that the
+    header ``Connection`` names."""
+    named = [v for k, v in headers if k.lower() == b"connection"]
+    dropped = {one.strip().lower() for v in named for one in v.split(b",")} | HOP_BY_HOP
+    return [(k, v) for k, v in headers if k.lower() not in dropped]
+
+
 _OF_THE_BODY: Final = frozenset((
     b"content-length", b"content-type", b"content-encoding", b"accept-encoding", b"accept",
     b"expect",
@@ -42,8 +53,11 @@ class Upstream:
         read: float,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self.url = httpx.URL(url)
-        self._base = self.url.raw_path.rstrip(b"/")
+        parsed = httpx.URL(url)
+        self._base = parsed.raw_path.rstrip(b"/")
+        self._root = parsed.copy_with(raw_path=b"/")
+        # RFC 9110, section 7.6.3. No two proxies have the same, so that a chain of them is no loop.
+        self._via = b"1.1 calligram-" + secrets.token_hex(8).encode()
         timeout = httpx.Timeout(read, connect=connect, pool=None)
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
         self._client = httpx.AsyncClient(
@@ -63,11 +77,22 @@ class Upstream:
         Its connection is not kept: an idle one takes one of llama-server's few threads, and behind
         a stream the server closes it without saying so, so that the next request would be lost.
         """
-        url = self.url.copy_with(raw_path=self._base + raw_path)
-        kept = [(k, v) for k, v in headers if k.lower() not in HOP_BY_HOP and k.lower() != b"host"]
-        kept.append((b"connection", b"close"))
-        extensions = {"timeout": self._timeout.as_dict()}
-        return httpx.Request(method, url, headers=kept, content=content, extensions=extensions)
+        kept = [(k, v) for k, v in end_to_end(headers) if k.lower() != b"host"]
+        if any(k.lower() == b"transfer-encoding" for k, _ in headers):
+            # RFC 9112, section 6.3: it wins over a length, which must not be sent on.
+            kept = [(k, v) for k, v in kept if k.lower() != b"content-length"]
+        kept += [(b"via", self._via), (b"connection", b"close")]
+        # The target as it is: a URL's path would be normalised, and reach another route.
+        target = self._base + raw_path
+        extensions = {"timeout": self._timeout.as_dict(), "target": target}
+        return httpx.Request(
+            method, self._root, headers=kept, content=content, extensions=extensions
+        )
+
+    def comes_back(self, headers: Headers) -> bool:
+        """Has a request with these headers been sent by this proxy itself?"""
+        found = (v for k, v in headers if k.lower() == b"via")
+        return any(self._via == one.strip() for v in found for one in v.split(b","))
 
     def limited(self, request: httpx.Request, seconds: float) -> httpx.Request:
         """The request with less time than others have."""
@@ -103,7 +128,7 @@ class Upstream:
         except (ValueError, RecursionError):
             value = None
         if response.status_code >= 400:
-            raise fault_of(value, response.status_code)
+            raise fault_of(value, response.status_code, data)
         if value is None:
             raise garbage(f"no JSON in answer to {path}")
         return value
@@ -136,7 +161,10 @@ class Upstream:
                         value = json.loads(data)
                     except (ValueError, RecursionError):
                         value = None
-                    raise fault_of(value, response.status_code)
+                    raise fault_of(value, response.status_code, data)
+                kind = response.headers.get("content-type", "")
+                if not kind.lower().startswith("text/event-stream"):
+                    raise garbage(f"no events in answer to {path}, but {kind[:40] or 'no type'!r}")
                 reader = EventReader()
                 async for data in response.aiter_raw():
                     found = reader.feed(data)

@@ -227,3 +227,25 @@ def test_calls_are_blocks_with_their_input() -> None:
     assert told["content"] == [
         {"type": "tool_use", "id": "call_x0", "name": "get_weather", "input": ROME["arguments"]}
     ]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("choice", ["auto", "required"])
+def test_a_call_in_which_a_stop_word_fell_is_in_no_whole_answer(dialect: str, choice: str) -> None:
+    text = turn(dialect, CALL, ROME)
+    for cut in range(1, len(text)):
+        whole = completion(*read([text[:cut]], dialect, choice, "word"))
+        calls = whole["choices"][0]["message"].get("tool_calls", [])
+        told = [json.loads(c["function"]["arguments"]) for c in calls]
+        assert told == [c["arguments"] for c in (CALL, ROME)][: len(told)]
+        assert whole["choices"][0]["finish_reason"] == ("tool_calls" if calls else "stop")
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_beginning_of_a_marker_is_no_content_where_a_call_is_required(dialect: str) -> None:
+    text = turn(dialect, CALL)
+    for cut in range(1, len(text)):
+        whole = completion(*read([text[:cut]], dialect, "required", "limit"))
+        assert not whole["choices"][0]["message"]["content"]
+    told, _ = read(["a <tool"], dialect, "auto", "limit")
+    assert "".join(d.text for d in told if d.kind == "content") == "a <tool"

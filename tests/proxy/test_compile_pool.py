@@ -7,6 +7,7 @@ import json
 import time
 from typing import Any
 
+import httpx
 import pytest
 
 from calligram import CalligramError
@@ -87,11 +88,16 @@ def test_a_hostile_schema_costs_nobody_else() -> None:
             done: list[Any] = []
 
             async def attack() -> None:
-                sent = [
-                    proxy.chat(request(tools=hostile(n)), headers={"authorization": "Bearer bad"})
-                    for n in range(3)
-                ]
-                done.extend(await asyncio.gather(*sent))
+                # Keys that nobody checks are no other clients; an address is.
+                there = httpx.AsyncHTTPTransport(local_address="127.0.0.2")
+                async with httpx.AsyncClient(transport=there, timeout=60) as bad:
+                    url = f"{proxy.url}/v1/chat/completions"
+                    keys = [{"authorization": f"Bearer bad{n}"} for n in range(3)]
+                    sent = [
+                        bad.post(url, json=request(tools=hostile(n)), headers=keys[n])
+                        for n in range(3)
+                    ]
+                    done.extend(await asyncio.gather(*sent))
 
             attacker = asyncio.create_task(attack())
             await asyncio.sleep(0.3)
@@ -103,7 +109,7 @@ def test_a_hostile_schema_costs_nobody_else() -> None:
             assert not done, "the attack was over too soon"
             assert sorted(kept)[2] < 0.5 and sorted(made)[2] < 1.0
             await attacker
-            assert [a.status_code for a in done] == [422, 422, 422]
+            assert [a.status_code for a in done] == [422, 422, 422], [a.text for a in done]
             assert {a.json()["error"]["code"] for a in done} == {"proxy-compile-time"}
 
     asyncio.run(body())
@@ -139,7 +145,7 @@ def test_a_grammar_is_compiled_once_however_many_ask_and_some_leave() -> None:
     async def body() -> None:
         pool = Counting()
         kept = Grammars(pool, 10, 10**9, 1)
-        asks = [asyncio.create_task(kept.get(order(), "a")) for _ in range(5)]
+        asks = [asyncio.create_task(kept.get(order(), ("a",))) for _ in range(5)]
         await asyncio.sleep(0.01)
         asks[0].cancel()
         found = await asyncio.gather(*asks[1:])
@@ -147,7 +153,7 @@ def test_a_grammar_is_compiled_once_however_many_ask_and_some_leave() -> None:
         bad = order([{"name": "a", "parameters": {"type": "txt"}}])
         for _ in range(3):
             with pytest.raises(CalligramError, match="unknown-type"):
-                await kept.get(bad, "a")
+                await kept.get(bad, ("a",))
         assert pool.count == 2
         await kept.close()
 
@@ -159,26 +165,28 @@ def test_grammars_are_bounded_in_number_and_bytes() -> None:
         orders = [order([{"name": f"t{n}"}]) for n in range(6)]
         few = Grammars(Here(), 3, 10**9, 1)
         for one in (*orders, orders[4]):
-            await few.get(one, "a")
+            await few.get(one, ("a",))
         assert (len(few), few.hits) == (3, 1)
-        size = (await few.get(orders[5], "a")).prepared.size
+        size = (await few.get(orders[5], ("a",))).prepared.size
         small = Grammars(Here(), 100, 2 * size + size // 2, 1)
         for one in orders:
-            await small.get(one, "a")
+            await small.get(one, ("a",))
         assert len(small) == 2 and small.size == 2 * size
 
     asyncio.run(body())
 
 
 def test_one_client_cannot_have_all_processes() -> None:
+    """Nor one who invents keys."""
+
     async def body() -> None:
         pool = Counting()
         kept = Grammars(pool, 100, 10**9, 2)
         orders = [order([{"name": f"t{n}"}]) for n in range(6)]
-        await asyncio.gather(*(kept.get(o, "one") for o in orders))
+        await asyncio.gather(*(kept.get(o, (f"key {n}", "one")) for n, o in enumerate(orders)))
         assert pool.most == 2
         more = [order([{"name": f"u{n}"}]) for n in range(6)]
-        await asyncio.gather(*(kept.get(o, str(n)) for n, o in enumerate(more)))
+        await asyncio.gather(*(kept.get(o, (str(n),)) for n, o in enumerate(more)))
         assert pool.most > 2
 
     asyncio.run(body())

@@ -235,7 +235,7 @@ def test_the_chat_route_needs_proof(
 
 def test_the_chat_route_forbids_the_servers_own_calls_and_keeps_the_tools() -> None:
     body = request(
-        tool_choice="required", parallel_tool_calls=True, temperature=0, max_tokens=9, stop="x"
+        tool_choice="required", parallel_tool_calls=True, temperature=0, max_tokens=9, stop=None
     )
     made = constrain_request(body, DIALECT, capabilities=SEEN)
     assert made.path == "/v1/chat/completions" and made.template is None
@@ -244,12 +244,16 @@ def test_the_chat_route_forbids_the_servers_own_calls_and_keeps_the_tools() -> N
     assert "parallel_tool_calls" not in made.body
     kept = {k: made.body[k] for k in ("model", "messages", "temperature", "max_tokens", "stop")}
     assert kept == {k: body[k] for k in kept}
+    # That route does not say at which word an answer stopped.
+    assert (
+        constrain_request({**body, "stop": "x"}, DIALECT, capabilities=SEEN).path == "/completion"
+    )
 
 
 def test_the_other_route_renders_the_prompt_first() -> None:
     body = request(
         tool_choice="required", temperature=0, max_tokens=9, max_completion_tokens=7, stop="x",
-        top_k=5, stream=True, logprobs=True, user="u",
+        top_k=5, stream=True, logprobs=False, user="u",
     )  # fmt: skip
     made = constrain_request(body, DIALECT)
     assert made.template is not None and made.path == "/completion"

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import time
 from typing import Any
 
 import httpx
 import pytest
 
 import calligram
+from calligram.proxy.knowledge import FAILED
 from tests.proxy.fakes import (
     EVENTS,
+    PROPS,
     Asked,
     Fake,
     Proxy,
@@ -153,6 +156,27 @@ def test_garbage_is_an_error_of_the_server(steps: list[Any], where: str) -> None
     run(body, {**says(GOOD), where: lambda _: steps})
 
 
+@pytest.mark.parametrize(
+    ("steps", "status", "words"),
+    [
+        (plain(b'{"content": "x", "stop": true}'), 502, "no events"),
+        (plain(b"Out of\n\x00memory " + b"x" * 500, "500 Internal Server Error", "text/plain"), 500,
+         "Out of"),
+    ],
+)  # fmt: skip
+def test_what_is_no_stream_is_named_by_what_it_is(
+    steps: list[Any], status: int, words: str
+) -> None:
+    async def body(fake: Fake, proxy: Proxy) -> None:
+        answer = await proxy.chat(request())
+        error = answer.json()["error"]
+        assert answer.status_code == status and words in error["message"]
+        assert error["code"] == ("upstream-garbage" if status == 502 else "upstream-refused")
+        assert len(error["message"]) < 300 and error["message"].isprintable()
+
+    run(body, {**says(GOOD), "/completion": lambda _: steps})
+
+
 def test_no_connection_is_kept_since_each_takes_a_thread_of_the_server() -> None:
     async def body(fake: Fake, proxy: Proxy) -> None:
         await proxy.chat(request(tool_choice="required"))
@@ -259,6 +283,65 @@ def test_two_streams_at_once_are_not_mixed_up() -> None:
         await asyncio.gather(*(one(f"n{i}x") for i in range(30)))
 
     run(body, {"/completion": answer})
+
+
+def test_clients_of_a_silent_server_wait_for_one_answer() -> None:
+    async def body(fake: Fake, proxy: Proxy) -> None:
+        got = await asyncio.gather(*(proxy.chat(request()) for _ in range(8)))
+        assert {a.status_code for a in got} == {504}
+        again = await proxy.chat(request())
+        assert again.status_code == 504
+        assert [a.target for a in fake.asked] == ["/props"]
+        fake.answers.pop("/props")
+        await asyncio.sleep(FAILED + 0.3)
+        assert (await proxy.chat(request())).status_code == 200
+
+    run(body, {**says(GOOD), "/props": lambda _: ["hang"]}, read_seconds=0.9)
+
+
+def test_what_the_server_refuses_to_one_key_it_may_tell_another() -> None:
+    def props(asked: Asked) -> Any:
+        if asked.headers.get("authorization") != "Bearer right":
+            return as_json({"error": {"message": "Invalid API Key"}}, "401 Unauthorized")
+        return as_json(PROPS)
+
+    async def body(fake: Fake, proxy: Proxy) -> None:
+        for key, status in (("wrong", 401), ("right", 200)):
+            headers = {"authorization": f"Bearer {key}"}
+            assert (await proxy.chat(request(), headers=headers)).status_code == status
+
+    run(body, {**says(GOOD), "/props": props})
+
+
+@pytest.mark.parametrize(
+    ("where", "steps", "kind"),
+    [
+        ("/health", ["hang"], "slow"),
+        ("/props", ["hang"], "slow"),
+        ("/props", [b"HTTP/1.1 200 OK\r\n\r\n", *[b" ", 0.5] * 20], "slow"),
+        ("/props", plain(b"no", "500 Internal Server Error"), "refused"),
+    ],
+)
+def test_health_names_what_fails_in_time(where: str, steps: list[Any], kind: str) -> None:
+    async def body(fake: Fake, proxy: Proxy) -> None:
+        start = time.monotonic()
+        answer = await proxy.client.get("/calligram/health")
+        assert answer.status_code == 503 and time.monotonic() - start < 3.5
+        found = answer.json()
+        assert found["upstream"] == ("ok" if where == "/props" else kind) and found["message"]
+        assert where != "/props" or found["props"] == kind
+
+    run(body, {where: lambda _: steps})
+
+
+def test_health_needs_no_dialect_while_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CALLIGRAM_DISABLE", "1")
+
+    async def body(fake: Fake, proxy: Proxy) -> None:
+        answer = await proxy.client.get("/calligram/health")
+        assert answer.status_code == 200 and answer.json()["disabled"] is True
+
+    run(body, {"/props": lambda _: ["hang"]})
 
 
 def test_the_server_may_come_back_with_another_model() -> None:

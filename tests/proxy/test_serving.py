@@ -199,19 +199,27 @@ def test_a_template_that_nobody_knows_is_an_error_with_a_reason() -> None:
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/messages"])
 @pytest.mark.parametrize(
-    ("fields", "code", "pointer"),
+    ("fields", "code", "pointer", "param"),
     [
-        ({"tool_choice": named("set_timr")}, "unknown-tool", None),
+        ({"tool_choice": named("set_timr")}, "unknown-tool", None, "/tool_choice"),
+        (
+            {"tools": [{"function": {"name": 3}}]},
+            "invalid-tool",
+            "/0/function/name",
+            "/tools/0/function/name",
+        ),
         (
             {"tools": [{"name": "odd", "parameters": {"properties": {"a": {"type": "txt"}}}}]},
             "unknown-type",
             "/properties/a/type",
+            "/tools/0/parameters/properties/a/type",
         ),
-        ({"messages": 3}, "proxy-body", "/messages"),
+        ({"messages": 3}, "proxy-body", "/messages", "/messages"),
+        ({"logprobs": True}, "proxy-logprobs", "/logprobs", "/logprobs"),
     ],
 )
 def test_a_bad_request_is_refused_in_the_clients_form_with_places(
-    path: str, fields: dict[str, Any], code: str, pointer: str | None
+    path: str, fields: dict[str, Any], code: str, pointer: str | None, param: str
 ) -> None:
     async def body(fake: Fake, proxy: Proxy) -> None:
         answer = await proxy.chat(request(**fields), path)
@@ -222,7 +230,7 @@ def test_a_bad_request_is_refused_in_the_clients_form_with_places(
         if path == "/v1/messages":
             assert answer.json()["type"] == "error"
         else:
-            assert (error["code"], error["param"]) == (code, pointer)
+            assert (error["code"], error["param"]) == (code, param)
         assert error["type"] == "invalid_request_error"
         assert "/completion" not in fake.paths()
         (record,) = await proxy.records(1)
@@ -329,6 +337,32 @@ def test_a_wrong_answer_is_asked_for_once_more_and_said_so(
     run(body, says(*texts), retry_invalid=True)
 
 
+SERVER_TOOLS: list[dict[str, Any]] = [
+    {"type": "web_search_20250305", "name": "web_search", "max_uses": 5},
+    {"type": "custom", "custom": {"name": "free"}},
+]
+
+
+def test_tools_without_a_schema_can_be_left_out() -> None:
+    async def body(fake: Fake, proxy: Proxy) -> None:
+        whole = (await proxy.chat(request(tools=[SERVER_TOOLS[0], *TOOLS, SERVER_TOOLS[1]]))).json()
+        assert calls_of(whole) == [("set_timer", {"minutes": 10})]
+        assert whole["calligram"]["dropped_tools"] == ["web_search", "free"]
+        assert fake.last("/apply-template").json["tools"] == TOOLS
+        answer = await proxy.chat(request(tools=SERVER_TOOLS))
+        assert answer.status_code == 400
+
+    run(body, says(GOOD), on_unsupported="drop-tool")
+
+
+def test_a_request_with_stop_words_goes_the_way_that_tells_them() -> None:
+    async def body(fake: Fake, proxy: Proxy) -> None:
+        await proxy.chat(request(tool_choice="required", stop=["x"]))
+        assert fake.last("/completion").json["stop"] == ["x"]
+
+    run(body, {**says(GOOD), "/tokenize": lambda _: as_json({"tokens": [1, 2]})})
+
+
 # -- what passes
 
 
@@ -361,7 +395,7 @@ def test_switched_off_fifty_exchanges_are_the_servers_own(monkeypatch: pytest.Mo
                 first, second = fake.asked[-2:]
                 assert first.body == second.body == (content or b"")
                 assert (first.method, first.target) == (second.method, second.target)
-                dropped = {"host", "connection"}
+                dropped = {"host", "connection", "via"}
                 assert {k: v for k, v in first.headers.items() if k not in dropped} == {
                     k: v for k, v in second.headers.items() if k not in dropped
                 }
@@ -463,6 +497,19 @@ def test_the_log_holds_no_text_and_no_key_unless_told() -> None:
             assert record["tools"] == 3 and record["tokens"] == 5 and record["ms"] > 0
 
         run(body, says(BAD), log_text=told)
+
+
+def test_the_log_holds_no_name_or_key_that_the_model_made_up() -> None:
+    bad = GOOD.replace('"minutes": 10', '"minutes": {"secret": 1}, "secret": {"a": 2}')
+
+    async def body(fake: Fake, proxy: Proxy) -> None:
+        await proxy.chat(request(tool_choice="required"))
+        await proxy.chat(request(tool_choice="required"))
+        first, second = await proxy.records(2)
+        assert first["problems"] and second["problems"]
+        assert "secret" not in proxy.log.getvalue()
+
+    run(body, says(bad, GOOD.replace("set_timer", "secret")))
 
 
 def test_grammars_are_kept_by_what_they_are_of() -> None:

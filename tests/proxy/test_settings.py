@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from calligram import Bounds
+from calligram.proxy.serve import leads_to
 from calligram.proxy.settings import load_settings, parse_bounds
 from calligram.proxy.settings_error import SettingsError
 from tests.proxy.tools import ROOT
@@ -49,6 +50,9 @@ def test_a_file_may_have_its_keys_at_the_top(tmp_path: Path) -> None:
         ({**UP, "bounds": {"strin": 1}}, {}, "setting-value", "--bounds"),
         ({**UP, "bounds": "string"}, {}, "setting-value", "--bounds"),
         ({**UP, "compile_seconds": 0.0}, {}, "setting-value", "--compile-seconds"),
+        ({**UP, "compile_seconds": float("inf")}, {}, "setting-value", "--compile-seconds"),
+        ({**UP, "compile_seconds": 1e10}, {}, "setting-value", "--compile-seconds"),
+        ({**UP, "read_seconds": float("nan")}, {}, "setting-value", "--read-seconds"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_where_it_was_said(
@@ -73,6 +77,52 @@ def test_a_file_is_checked(tmp_path: Path, text: str, code: str) -> None:
     assert code != "setting-unknown" or problem.hint == "did you mean `port`?"
     with pytest.raises(SettingsError, match="cannot-read"):
         load_settings({}, str(tmp_path / "none.toml"), {})
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://h:abc", "http://h:80 80", "http://h:99999", "http://:secret@h", "http://a b",
+     "http://h:0", "http://h/a/../b", "http://h/%2e%2E", "http://[::1", "http://h?", "http://",
+     "http://é", "ftp://h", "http://a\nb", "http://secret:secret@h"],
+)  # fmt: skip
+def test_an_address_that_is_none_is_refused_at_the_start(url: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load_settings({"upstream": url}, None, {})
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.origin.file) == ("setting-value", "--upstream")
+    assert "secret" not in str(problem)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://h", "https://a-b.c:1/x/y", "http://[::1]:8080", "http://a_b"]
+)
+def test_addresses_that_are_taken(url: str) -> None:
+    assert load_settings({"upstream": url}, None, {}).upstream == url
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "port", "ours"),
+    [
+        ("http://127.0.0.1:81", "127.0.0.1", 81, True),
+        ("http://localhost:81/x", "127.0.0.1", 81, True),
+        ("http://127.0.0.1:81", "0.0.0.0", 81, True),
+        ("http://127.0.0.1", "127.0.0.1", 80, True),
+        ("http://127.0.0.1:82", "127.0.0.1", 81, False),
+        ("http://127.0.0.2:81", "127.0.0.1", 81, False),
+    ],
+)
+def test_an_upstream_that_is_the_proxy_itself(url: str, host: str, port: int, ours: bool) -> None:
+    assert leads_to(url, host, port) is ours
+
+
+def test_a_key_beside_the_table_is_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "serve.toml"
+    file.write_text('prot = 1\n[serve]\nupstream = "http://a"\n')
+    with pytest.raises(SettingsError) as caught:
+        load_settings({}, str(file), {})
+    assert [(p.code, p.origin.pointer) for p in caught.value.problems] == [
+        ("setting-unknown", "/prot")
+    ]
 
 
 def test_bounds_as_text() -> None:
