@@ -34,6 +34,7 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     "clean": {
         "removed": "Files that are gone.",
         "left": "Files that were changed since they were built.",
+        "notes": "Sentences: why files were left.",
     },
     "check": {
         "accepted": "Whether the text is in the grammar.",
