@@ -28,10 +28,15 @@ def order(tools: Any = TOOLS, **policy: Any) -> Order:
 
 
 def hostile(salt: int = 0) -> list[dict[str, Any]]:
-    """A tool that takes long to compile: conjunctions of many patterns that overlap."""
-    parts = [{"pattern": f"(a|b|c){{{n + 9},}}x(y|z|a){{0,{n + 7}}}$"} for n in range(12)]
-    text = {"type": "string", "allOf": parts}
-    keys = {f"a{n}": {**text, "maxLength": 9000 + salt + n} for n in range(20)}
+    """A tool that takes long to compile: many patterns with large counts, no two alike."""
+    keys = {
+        f"a{n}": {
+            "type": "string",
+            "pattern": f"^(a|b|c|d{n}){{1,{200 + n}}}x[a-z]{{3,9}}$",
+            "maxLength": 900 + salt + n,
+        }
+        for n in range(150)
+    }
     return [{"name": f"odd{salt}", "parameters": {"properties": keys}}]
 
 

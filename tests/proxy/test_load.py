@@ -19,7 +19,7 @@ from tests.proxy.tools import ROOT
 def test_nothing_is_lost_or_mixed_up(faults: bool) -> None:
     found = asyncio.run(load(40, 4.0, faults))
     assert "lost" not in found and "mixed up" not in found
-    assert found["right"] >= 40 and ("clear error" in found) == faults
+    assert found["right"] >= 10 and ("clear error" in found) == faults
     assert found["memory_mib"]["late"] - found["memory_mib"]["early"] < 20
 
 
