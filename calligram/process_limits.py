@@ -5,6 +5,14 @@ from __future__ import annotations
 import signal
 
 
+def address_space() -> int:
+    """Bytes of addresses that this process has. Raises OSError where that cannot be told."""
+    import resource
+
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+
 def limit_memory(more: int) -> None:
     """From now on at most `more` bytes of address space beyond what is taken."""
     try:
@@ -12,8 +20,7 @@ def limit_memory(more: int) -> None:
     except ImportError:  # There are no such limits here.
         return
     try:
-        with open("/proc/self/statm") as file:
-            used = int(file.read().split()[0]) * resource.getpagesize()
+        used = address_space()
         resource.setrlimit(resource.RLIMIT_AS, (used + more, used + more))
     except (OSError, ValueError):
         return

@@ -271,15 +271,21 @@ Value: TypeAlias = (
 )
 
 
-def alternatives(value: Value, definitions: Mapping[str, Value]) -> Iterator[Value]:
-    """What a value is one of, in order: unions opened up, each reference followed once."""
+def alternatives(
+    value: Value, definitions: Mapping[str, Value], whole: tuple[type, ...] = ()
+) -> Iterator[Value]:
+    """What a value is one of, in order: unions opened up, each reference followed once.
+
+    Args:
+        whole: kinds of values; a reference to one of them is not followed.
+    """
     todo, seen = [value], set()
     while todo:
         part = todo.pop(0)
         match part:
             case UnionValue(options):
                 todo[:0] = options
-            case ReferenceValue(name):
+            case ReferenceValue(name) if not isinstance(definitions[name], whole):
                 if name not in seen:
                     seen.add(name)
                     todo.insert(0, definitions[name])

@@ -100,6 +100,14 @@ class Problem:
         return {k: v for k, v in pairs.items() if v is not None}
 
 
+def in_file(problems: Iterable[Problem], file: str) -> list[Problem]:
+    """`problems` with the file filled in where the origin does not know it."""
+    return [
+        replace(p, origin=replace(p.origin, file=file)) if p.origin.file is None else p
+        for p in problems
+    ]
+
+
 def did_you_mean(word: str, legal: Iterable[str]) -> str | None:
     """A hint naming the closest legal word, or None if nothing is close."""
     if len(word) > _LONGEST_WORD:

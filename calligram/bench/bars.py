@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
-from .plot import BOTTOM, COLOURS, DARK, HEIGHT, LEFT, RIGHT, STYLE, TOP, WIDTH, words_at
+from .plot import BOTTOM, COLOURS, DARK, HEIGHT, LEFT, RIGHT, STYLE, TOP, WIDTH, framed, words_at
 
 LEVELS: Final = (0, 25, 50, 75, 100)
 FILLED: Final = 0.78
@@ -27,24 +27,14 @@ def svg(
     """
     place = (WIDTH - LEFT - RIGHT) / max(1, len(groups))
     wide = place * FILLED / max(1, len(series))
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-        f'width="{WIDTH}" height="{HEIGHT}" role="img" aria-label="{escape(title)}">',
-        f"<style>\n{_style(len(series))}\n</style>",
-        f'<rect class="ground" width="{WIDTH}" height="{HEIGHT}"/>',
-        words_at(LEFT, 28, title, "ink title"),
-        words_at(LEFT, 47, subtitle, "soft"),
-        *_legend([name for name, _ in series]),
-        *_grid(),
-    ]
+    parts = [*_legend([name for name, _ in series]), *_grid()]
     for index, group in enumerate(groups):
         left = LEFT + place * (index + (1 - FILLED) / 2)
         middle = LEFT + place * (index + 0.5)
         parts.append(words_at(middle, HEIGHT - BOTTOM + 20, group, "soft", "middle"))
         for number, (name, shares) in enumerate(series):
             parts += _bar(left + number * wide, wide, number, shares[index], f"{name}, {group}")
-    parts.append("</svg>")
-    return "\n".join(parts) + "\n"
+    return framed(title, subtitle, _style(len(series)), parts)
 
 
 def percent(share: float) -> str:

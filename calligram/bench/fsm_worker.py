@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from .. import compile_schema
 from ..compiler.errors import CalligramError
 from ..compiler.vocabulary.vocabulary import Vocabulary
+from ..process_limits import address_space
 from ..targets import regex_fsm
 from .bench_error import BenchError
 from .vocabularies import encode, restore
@@ -213,9 +214,9 @@ def limited(seconds: float | None, size: int | None) -> None:
 
 
 def _space() -> int:
-    """Bytes of addresses that this process has."""
+    """Bytes of addresses that this process has; 0 where that cannot be told."""
     try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * 4096
+        return address_space()
     except OSError:
         return 0
 

@@ -59,18 +59,26 @@ def svg(series: Sequence[Series], title: str, subtitle: str) -> str:
     low, high = _decades([time for line in lines for time, _ in line])
     scale = _Scale(low, high, _height(levels[-1] / 100) * 1.04)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-        f'width="{WIDTH}" height="{HEIGHT}" role="img" aria-label="{escape(title)}">',
-        f"<style>\n{_style(names)}\n</style>",
-        f'<rect class="ground" width="{WIDTH}" height="{HEIGHT}"/>',
-        words_at(LEFT, 28, title, "ink title"),
-        words_at(LEFT, 47, subtitle, "soft"),
         *_legend(names, any(s.again for s in shown)),
         *_grid(scale, levels),
         *(_line(s, names.index(s.name), line, scale) for s, line in zip(shown, lines, strict=True)),
+    ]
+    return framed(title, subtitle, _style(names), parts)
+
+
+def framed(title: str, subtitle: str, style: str, parts: Sequence[str]) -> str:
+    """A chart with its heading, as the text of a file."""
+    whole = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        f'width="{WIDTH}" height="{HEIGHT}" role="img" aria-label="{escape(title)}">',
+        f"<style>\n{style}\n</style>",
+        f'<rect class="ground" width="{WIDTH}" height="{HEIGHT}"/>',
+        words_at(LEFT, 28, title, "ink title"),
+        words_at(LEFT, 47, subtitle, "soft"),
+        *parts,
         "</svg>",
     ]
-    return "\n".join(parts) + "\n"
+    return "\n".join(whole) + "\n"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import codecs
 import hashlib
 import os
-import stat
 from pathlib import Path
 from typing import Final
+
+from ..compiler.regular_file import regular_file
 
 WHOLE: Final = 64 * 2**20
 """Bytes of a file that count, beside its size. In a model's file the vocabulary stands in front."""
@@ -94,9 +95,7 @@ def file_digest(path: str) -> str | None:
     """SHA-256 of a file; of a very large one its size and its first bytes."""
     state = hashlib.sha256()
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            return None  # Of a pipe nobody knows when it ends.
-        with open(path, "rb") as file:
+        with open(regular_file(path), "rb") as file:
             _begin(state, os.fstat(file.fileno()).st_size)
             left = WHOLE
             while left and (block := file.read(min(left, 2**20))):
@@ -136,9 +135,7 @@ def state_of(path: str) -> State | None:
 def _is_json(path: str) -> bool:
     """Does a vocabulary's file hold JSON, by what it begins with? Loaders go by that, too."""
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            return False
-        with open(path, "rb") as file:
+        with open(regular_file(path), "rb") as file:
             return file.read(65_536).lstrip().startswith(b"{")
     except (OSError, ValueError):
         return False

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
-from dataclasses import replace
 from typing import Final
 
 from ..compiler.errors import CalligramError, reason_of
-from ..compiler.origin import Origin, Problem
+from ..compiler.origin import Origin
 
 MAX_INPUT: Final = 256 * 2**20
 """Bytes of one input; more is refused rather than read into memory."""
@@ -37,11 +35,3 @@ def read_file(path: str) -> bytes:
         message = f"is longer than {MAX_INPUT:,} bytes"
         raise InputFileError.at("input-too-long", message, Origin(file=path))
     return data
-
-
-def located(problems: Iterable[Problem], file: str) -> list[Problem]:
-    """`problems` with the file filled in where the origin does not know it."""
-    return [
-        replace(p, origin=replace(p.origin, file=file)) if p.origin.file is None else p
-        for p in problems
-    ]

@@ -16,7 +16,7 @@ from ..compiler.compiled import CompiledGrammar
 from ..compiler.errors import CalligramError, SpecError
 from ..compiler.ir import Bounds
 from ..compiler.json_text import read_json
-from ..compiler.origin import Origin, Problem
+from ..compiler.origin import Origin, Problem, in_file
 from ..compiler.pipeline import compile_tools
 from ..compiler.spec import DialectSpec
 from ..compiler.spec_merge import Source
@@ -24,7 +24,7 @@ from ..compiler.tools import read_tools, tool_entries
 from ..compiler.vocabulary.any_file import from_file
 from ..compiler.vocabulary.vocabulary import Vocabulary
 from .digests import SHIPPED, Digests, is_shipped, text_digest
-from .inputs import InputFileError, located, read_file
+from .inputs import InputFileError, read_file
 from .plan import Unit
 from .targets import TARGETS, TargetOptions
 
@@ -86,7 +86,7 @@ def make(unit: Unit) -> Made:
         raise
     except CalligramError as error:
         problems = documents.located(error.problems)
-        found = type(error)(located(problems, unit.path(unit.tools)))
+        found = type(error)(in_file(problems, unit.path(unit.tools)))
         if target is None:
             raise found from None
         raise TargetFailed(target, found) from None
@@ -175,11 +175,11 @@ def _documents(unit: Unit) -> DocumentFiles:
         try:
             schema = read_json(read_file(file), "schema documents")
         except CalligramError as error:
-            raise type(error)(located(error.problems, file)) from None
+            raise type(error)(in_file(error.problems, file)) from None
         uri = (uri or identifier(schema, file)).removesuffix("#")
         if uri in schemas:
             problem = Problem("duplicate-document", f"{files[uri]} has this URI too: {uri}")
-            raise InputFileError(located([problem], file))
+            raise InputFileError(in_file([problem], file))
         schemas[uri], files[uri] = schema, file
     return DocumentFiles(schemas, files)
 
@@ -189,7 +189,7 @@ def _vocabulary(path: str, size: int | None) -> Vocabulary:
     try:
         return from_file(path, size=size)
     except CalligramError as error:
-        raise type(error)(located(error.problems, path)) from None
+        raise type(error)(in_file(error.problems, path)) from None
 
 
 def _text(path: str) -> str:

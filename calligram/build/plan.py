@@ -15,11 +15,11 @@ from typing import Any, Final
 
 from ..compiler.errors import CalligramError
 from ..compiler.json_text import read_json
-from ..compiler.origin import Origin, Problem
+from ..compiler.origin import Origin, Problem, in_file
 from ..compiler.tools import read_tools, tool_entries
 from ..compiler.version import VERSION
 from .digests import SHIPPED, Digests, State, is_shipped, text_digest, vocabulary_files
-from .inputs import located, read_file
+from .inputs import read_file
 from .manifest import Loaded
 from .outputs import OutputNames
 from .settings import GrammarSettings
@@ -228,7 +228,7 @@ class _Planner:
             names = [tool.name for tool in read_tools(data)]
             return _ToolsFile(data, dict(zip(names, tool_entries(data), strict=True)))
         except CalligramError as error:
-            return tuple(located(error.problems, path))
+            return tuple(in_file(error.problems, path))
 
     def _shared(self, targets: Sequence[Name]) -> dict[str, Any]:
         """What the units of this table have in common, for their keys."""

@@ -10,10 +10,11 @@ from ..chat_templates.detect import detect_dialect
 from ..compiler.compiled import CompiledGrammar
 from ..compiler.detection import AUTO
 from ..compiler.errors import CalligramError, SpecError
+from ..compiler.origin import in_file
 from .documents import read_documents
 from .files import read_text, shown
 from .options import CompileOptions, parse_bounds
-from .problems import named, visible
+from .problems import visible
 from .templates_commands import detection_lines
 
 
@@ -53,7 +54,9 @@ def compile_grammar(options: CompileOptions, as_json: bool) -> CompiledGrammar:
     except SpecError:
         raise
     except CalligramError as error:
-        raise type(error)(named(documents.located(error.problems), shown(options.tools))) from None
+        raise type(error)(
+            in_file(documents.located(error.problems), shown(options.tools))
+        ) from None
     if not as_json:
         for name, reason in left_out(grammar).items():
             sys.stderr.write(visible(f"left out: {name} ({reason})") + "\n")

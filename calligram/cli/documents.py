@@ -11,10 +11,9 @@ import typer
 
 from ..compiler.errors import CalligramError
 from ..compiler.json_text import read_json
-from ..compiler.origin import Problem
+from ..compiler.origin import Problem, in_file
 from .exit_codes import InputError
 from .files import read_text
-from .problems import named
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ def _read(file: str) -> Any:
     try:
         return read_json(text, "schema documents")
     except CalligramError as error:
-        raise type(error)(named(error.problems, file)) from None
+        raise type(error)(in_file(error.problems, file)) from None
 
 
 def identifier(schema: Any, file: str) -> str:
@@ -88,4 +87,4 @@ def identifier(schema: Any, file: str) -> str:
         "the document does not name itself: it has no $id",
         hint=f"give its URI: --document URI={file}",
     )
-    raise InputError(named([problem], file))
+    raise InputError(in_file([problem], file))

@@ -12,12 +12,12 @@ import typer
 from ..build.manifest import FILE, PYPROJECT
 from ..compiler.errors import CalligramError
 from ..compiler.json_text import read_json
-from ..compiler.origin import Origin
+from ..compiler.origin import Origin, in_file
 from ..compiler.spec_loader import find_spec
 from ..compiler.tools import read_tools
 from .exit_codes import InputError
 from .files import file_or_none, read_text, write_out, write_text
-from .problems import named, visible
+from .problems import visible
 
 _NAMED = 12
 """Tools that are named in a comment."""
@@ -80,7 +80,7 @@ def init(
     try:
         names = [tool.name for tool in read_tools(read_json(text, "tool definitions"))]
     except CalligramError as error:
-        raise type(error)(named(error.problems, tools)) from None
+        raise type(error)(in_file(error.problems, tools)) from None
     find_spec(dialect)
     folder = os.path.dirname(output) or "."
     spec = dialect if not _is_file(dialect) else _relative(dialect, folder)

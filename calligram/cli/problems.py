@@ -52,14 +52,6 @@ def as_options(words: str) -> str:
     return re.sub(rf"""\b({ARGUMENTS})=(True\b|"([\w-]+)")""", option, words)
 
 
-def named(problems: Iterable[Problem], file: str) -> list[Problem]:
-    """`problems` with the file filled in where the origin does not know it."""
-    return [
-        replace(p, origin=replace(p.origin, file=file)) if p.origin.file is None else p
-        for p in problems
-    ]
-
-
 def visible(text: str) -> str:
     """`text` with control characters and lone surrogates as escapes; line breaks stay."""
     return "".join(

@@ -7,12 +7,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from starlette.types import Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from ..compiler.origin import Problem
 from .asgi import ClientGone, Reply
 from .declared import declared
-from .passing import TargetError, check_target
+from .forms import fault_body
+from .passing import TargetError, check_target, pass_on
 from .pieces import UpstreamFault
 from .reports import error_body
 from .service import Service
@@ -39,6 +40,25 @@ class Said:
 
 def _as_it_is(body: dict[str, Any], status: int) -> dict[str, Any]:
     return body
+
+
+async def passed(
+    service: Service,
+    scope: Scope,
+    receive: Receive,
+    reply: Reply,
+    said: Said,
+    form: Callable[[dict[str, Any], int], dict[str, Any]] = _as_it_is,
+) -> None:
+    """Answer with what the server answers, or with its fault. `form` as in :func:`answered`."""
+    try:
+        await pass_on(service.upstream, scope, receive, reply)
+    except UpstreamFault as fault:
+        if reply.status:
+            raise
+        service.metrics.faults.add(fault.kind)
+        said.fault = fault.kind
+        await reply.json(fault.status, form(fault_body(fault), fault.status))
 
 
 async def answered(

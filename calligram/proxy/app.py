@@ -16,12 +16,11 @@ from starlette.types import Receive, Scope, Send
 from ..compiler.errors import CalligramError
 from ..compiler.version import VERSION
 from ..off import disabled
-from .accounting import Said, answered
+from .accounting import Said, answered, passed
 from .asgi import Reply
 from .exchange import Constraining
-from .forms import AnthropicForm, ChatForm, fault_body
+from .forms import AnthropicForm, ChatForm
 from .metrics import MEDIA_TYPE
-from .passing import pass_on
 from .pieces import UpstreamFault
 from .service import Service
 
@@ -43,14 +42,7 @@ class Passing:
             return
 
         async def work(reply: Reply, said: Said) -> None:
-            try:
-                await pass_on(self.service.upstream, scope, receive, reply)
-            except UpstreamFault as fault:
-                if reply.status:
-                    raise
-                self.service.metrics.faults.add(fault.kind)
-                said.fault = fault.kind
-                await reply.json(fault.status, fault_body(fault))
+            await passed(self.service, scope, receive, reply, said)
 
         await answered(self.service, scope, send, work)
 

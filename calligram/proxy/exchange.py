@@ -15,7 +15,7 @@ from ..compiler.errors import CalligramError
 from ..compiler.origin import Problem
 from ..off import disabled
 from ..targets.parser import Delta
-from .accounting import Said, answered
+from .accounting import Said, answered, passed
 from .answer import Closed
 from .asgi import BodyTooLarge, Reply, read_body, while_connected
 from .asking import Asked, ask, both, required
@@ -66,7 +66,7 @@ class Constraining:
             # Switched off for all, or for this one request.
             off = "disabled" if disabled() else "off"
             said.reason = off if scope["method"] == "POST" else None
-            await self._pass(scope, receive, reply)
+            await passed(service, scope, receive, reply, said, self.form.error)
             return
         try:
             data = await read_body(scope, receive, service.settings.max_body)
@@ -79,16 +79,6 @@ class Constraining:
             return
         work = Work(service, self.form, scope, receive, reply, said, data)
         await while_connected(receive, work.run(), reply)
-
-    async def _pass(self, scope: Scope, receive: Receive, reply: Reply) -> None:
-        try:
-            await pass_on(self.service.upstream, scope, receive, reply)
-        except UpstreamFault as fault:
-            if reply.status:
-                raise
-            self.service.metrics.faults.add(fault.kind)
-            error = self.form.error(fault_body(fault), fault.status)
-            await reply.json(fault.status, error)
 
 
 def switched_off(headers: Headers, by_default: bool) -> bool:

@@ -17,15 +17,13 @@ from ..compiler.grammar import Grammar, Rules
 from ..compiler.identity import ByIdentity
 from ..compiler.pipeline import Reasoning, compile_tools
 from ..compiler.spec import DialectSpec
+from ..llama_server import grammar_triggers
 from ..targets import gbnf, parser
 from .options import Policy, markers
 
 Form: TypeAlias = Literal["required", "lazy", "whole"]
 """``required``: the turn must call. ``lazy``: armed by a trigger, from there on. ``whole``: the
 turn from its first token, prose free, so that what is written in thoughts arms nothing."""
-
-PATTERN: Final = 2
-"""The type of a trigger that is a regular expression, searched in the answer so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +82,7 @@ class Prepared:
         """What arms the grammar, as llama.cpp's server takes it; empty if nothing needs to."""
         if not self.lazy:
             return []
-        return [{"type": PATTERN, "value": p} for p in self.grammar.trigger.patterns]
+        return grammar_triggers(self.grammar.trigger)
 
     @property
     def preserved(self) -> list[str]:

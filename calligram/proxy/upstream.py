@@ -123,10 +123,7 @@ class Upstream:
                 data = await _whole(response)
         finally:
             await response.aclose()
-        try:
-            value = json.loads(data)
-        except (ValueError, RecursionError):
-            value = None
+        value = _json(data)
         if response.status_code >= 400:
             raise fault_of(value, response.status_code, data)
         if value is None:
@@ -157,11 +154,7 @@ class Upstream:
             with faults():
                 if response.status_code >= 400:
                     data = await _whole(response)
-                    try:
-                        value = json.loads(data)
-                    except (ValueError, RecursionError):
-                        value = None
-                    raise fault_of(value, response.status_code, data)
+                    raise fault_of(_json(data), response.status_code, data)
                 kind = response.headers.get("content-type", "")
                 if not kind.lower().startswith("text/event-stream"):
                     raise garbage(f"no events in answer to {path}, but {kind[:40] or 'no type'!r}")
@@ -174,6 +167,14 @@ class Upstream:
             raise garbage(str(error)) from None
         finally:
             await response.aclose()
+
+
+def _json(data: bytes) -> Any:
+    """The value; None if it is no JSON."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None
 
 
 async def _whole(response: httpx.Response) -> bytes:

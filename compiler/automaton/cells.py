@@ -35,7 +35,7 @@ END: Final = 0
 
 _MAX_HOPS: Final = 10_000
 
-_TAIL_BITS: Final = 32
+CELL_BITS: Final = 32
 """Of the number of a continuation."""
 
 # Kinds of heads. Plain ints: these are compared millions of times. 9 to 12: see distinct.py.
@@ -133,7 +133,7 @@ class Cells:
         if number is None:
             number = self._head_numbers[head] = len(self._known_heads)
             self._known_heads.append(head)
-        key = number << _TAIL_BITS | tail
+        key = number << CELL_BITS | tail
         cell = self._ids.get(key)
         if cell is None:
             cell = len(self._tails)

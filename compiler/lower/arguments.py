@@ -274,21 +274,10 @@ def split_types(value: Value, definitions: Mapping[str, Value]) -> dict[str, Val
     """A value taken apart by JSON type, in order of appearance; references stay whole where they
     are containers."""
     found: dict[str, list[Value]] = {}
-    todo, seen = [value], set()
-    while todo:
-        part = todo.pop(0)
+    for part in alternatives(value, definitions, whole=(ObjectValue, ArrayValue)):
         match part:
-            case UnionValue(options):
-                todo[:0] = options
             case ReferenceValue(name):
-                body = definitions[name]
-                if isinstance(body, ObjectValue):
-                    found.setdefault("object", []).append(part)
-                elif isinstance(body, ArrayValue):
-                    found.setdefault("array", []).append(part)
-                elif name not in seen:
-                    seen.add(name)
-                    todo.insert(0, body)
+                found.setdefault(TYPE_OF[type(definitions[name])], []).append(part)
             case AnyValue(origin):
                 for name, piece in _any_parts(part).items():
                     found.setdefault(name, []).append(piece)

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from ...compiler.automaton.cells import CELL_BITS
 from ...compiler.automaton.core import TOKEN_BASE, Core
 from ...compiler.automaton.front_parts import Loop
 from ...compiler.automaton.fronts import Fronts
@@ -26,9 +27,6 @@ from .results import NOTHING, Around, Less, Results, Row, Signature, Step
 
 if TYPE_CHECKING:
     from .distinct import MemoryRows
-
-_BITS: Final = 32
-"""Of a continuation's number."""
 
 _FEW: Final = 48
 """Tokens below a node up to which remembered texts are not forgotten."""
@@ -92,7 +90,7 @@ class Walker:
         done, steps, locals_ = self._found, self.results.steps, self._locals
         remembering, union = self.core.remembering, self.results.union
         node, cell = root, start
-        known = done.get(node << _BITS | cell)
+        known = done.get(node << CELL_BITS | cell)
         if known is not None:
             return known
         # Pairs that wait for another one below them, with the way to it and what was found so far.
@@ -111,7 +109,7 @@ class Walker:
                 while at < last:
                     way, sub = ways[at]
                     below = tails[way]
-                    inner = done.get(sub << _BITS | below)
+                    inner = done.get(sub << CELL_BITS | below)
                     if inner is None:
                         break
                     if inner:
@@ -124,11 +122,11 @@ class Walker:
                 if step is not _NO_STEP:
                     if less:
                         self._add_less(less, tails, parts)
-                    done[node << _BITS | cell] = union(own, parts) if parts else own
+                    done[node << CELL_BITS | cell] = union(own, parts) if parts else own
                     if self._suspects:
                         self._tell((node, cell), step, tails)
                 if not waiting:
-                    return done[node << _BITS | cell]
+                    return done[node << CELL_BITS | cell]
                 node, cell, step, tails, at, parts = waiting.pop()
 
     def _add_less(self, less: tuple[Less, ...], tails: tuple[int, ...], parts: list[int]) -> None:
@@ -146,7 +144,7 @@ class Walker:
         if self.vocabulary.forest.size[node] <= _FEW or not remembering.is_known(cell):
             return False
         other = (node, remembering.forget(cell))
-        self._found[node << _BITS | cell] = self._walk(*other)
+        self._found[node << CELL_BITS | cell] = self._walk(*other)
         told = dict.fromkeys(self._memory.doubtful(node, cell))
         told.update(dict.fromkeys(self._suspects.get(other, ())))
         self._suspects[node, cell] = tuple(told)

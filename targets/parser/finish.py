@@ -46,8 +46,7 @@ def finish(
         telling.grow(builder.stack[-1], len(text))
     open_call = builder.call
     incomplete = None if ended else _cut_off(builder, len(text))
-    broken = list(zip(run.problems, run.begun, strict=True))
-    problems += [*run.problems, *builder.problems]
+    problems += [*(problem for problem, _ in run.broken), *builder.problems]
     found: list[Found] = []
     content = builder.content
     # Without content there is nothing to look for, and so nothing to look for it by.
@@ -64,7 +63,7 @@ def finish(
                 telling.broken(open_call.start)
         else:
             content = [(a, min(b, open_call.start)) for a, b in content if a < open_call.start]
-        problems = _without_excused(problems, broken, found)
+        problems = _without_excused(problems, run.broken, found)
         if incomplete is None:
             incomplete = next((_cut_short(f, builder) for f in found if f.cut), None)
     notices: list[Problem] = []

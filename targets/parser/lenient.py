@@ -108,8 +108,8 @@ def near_misses(
                 Origin(tool=name, span=(found.start, found.end)),
                 "lenient reading takes it for a call"
                 if read
-                else "no call begins there: what "
-                "marks one is missing, or it is not at the beginning of the message",
+                else "no call begins there: what marks one is missing, or it is not at the "
+                "beginning of the message",
                 "note",
             )
         )

@@ -64,9 +64,8 @@ class Run:
         self._place = Place(0, False, False)
         self._sure: int | None = None
         self.position = 0
-        self.problems: list[Problem] = []
-        # For each problem, where the call began that broke off.
-        self.begun: list[int] = []
+        # What broke off, and where the call began.
+        self.broken: list[tuple[Problem, int]] = []
 
     def feed(self, data: bytes) -> None:
         """Read more bytes of well-formed UTF-8 (whole characters at a time)."""
@@ -175,8 +174,8 @@ class Run:
         for begins in (self._builder.given_back(start), start if call is None else call.start):
             self._on_break(start, begins)
         call = self._builder.abandon(start)
-        self.problems.append(self._broken(call, start, expected))
-        self.begun.append(start if call is None else call.start)
+        begun = start if call is None else call.start
+        self.broken.append((self._broken(call, start, expected), begun))
         self._config, self._histories = self._automaton.resume, [None]
         self._sure = None
         self._place = Place(start, False, False)

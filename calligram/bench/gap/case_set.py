@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError
 from ...build.toml_tree import tree_of
 from ...compiler.errors import CalligramError
 from ...compiler.json_text import read_json
-from ...compiler.origin import Origin, Problem, did_you_mean
+from ...compiler.origin import Origin, Problem, did_you_mean, in_file
 from ...compiler.spec import Part, Text, with_tuples
 from ...compiler.spec_errors import spec_problems
 from ...compiler.tools import read_tools
@@ -126,14 +126,6 @@ def read_set(text: str, file: str) -> CaseSet:
         file, read.dialect, read.bounds, read.system, data["tools"], data["form"],
         data.get("examples", []), read.cases,
     )  # fmt: skip
-
-
-def in_file(problems: Sequence[Problem], file: str) -> list[Problem]:
-    """`problems` with the file filled in where they do not name one."""
-    return [
-        replace(p, origin=replace(p.origin, file=file)) if p.origin.file is None else p
-        for p in problems
-    ]
 
 
 def _unknown_tools(cases: Sequence[Case], names: Sequence[str]) -> list[Problem]:

@@ -12,22 +12,19 @@ from jsonschema import Draft202012Validator
 from ... import Bounds, compile_tools
 from ...compiler.compiled import CompiledGrammar
 from ...compiler.errors import CalligramError, SpecError
+from ...compiler.origin import in_file
 from ...compiler.spec import DialectSpec
 from ...compiler.tools import read_tools
+from ...llama_server import grammar_triggers
 from ...targets import gbnf, parser
 from ..bench_error import BenchError
-from .case_set import CaseSet, in_file
+from .case_set import CaseSet
 
 Mode = Literal["on", "auto", "off"]
 """A call is required and constrained from the first token; armed by the dialect's trigger, prose
 stays free; not constrained."""
 
 MODES: Final[tuple[Mode, ...]] = ("on", "auto", "off")
-
-TRIGGER_PATTERN: Final = 2
-"""The server's number for a trigger that is a pattern, searched in the answer so far; the grammar
-takes over at its group. A number that it does not know ends its process.
-Source: `common_grammar_trigger_type` in llama.cpp's common/common.h."""
 
 AROUND: Final = 64
 """Tokens that may stand around a call: what leads in to it, and what ends the turn."""
@@ -110,7 +107,7 @@ def _prepare(cases: CaseSet, dialect: str, examples: int) -> Job:
         start.append({"role": "user", "content": example["prompt"]})
         start.append({"role": "assistant", "content": armed.render_turn([example["call"]])})
     preserved = {"preserved_tokens": list(armed.trigger.preserved)}
-    triggers = [{"type": TRIGGER_PATTERN, "value": p} for p in armed.trigger.patterns]
+    triggers = grammar_triggers(armed.trigger)
     lazily = {"grammar": gbnf.emit(armed), "grammar_lazy": True, "grammar_triggers": triggers}
     return Job(
         cases=cases,
