@@ -9,6 +9,7 @@ them stands in arrays of numbers: Python's garbage collector need not look at ea
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -26,6 +27,8 @@ ROOT: Final[Node] = 0
 
 _SMALL = 24
 """Ranges up to this length are split with plain Python, which is quicker there."""
+
+_BYTES: Final = [bytes((byte,)) for byte in range(256)]
 
 
 class TokenTrie:
@@ -128,6 +131,35 @@ class Forest:
                     found |= 1 << byte
             self._leads[node] = found
         return found
+
+    def along(self, node: Node, text: bytes) -> tuple[tuple[int, ...], bool]:
+        """What the strings stand for that lie below a node along a text, and whether there are
+        longer ones. No nodes are made: most literals are longer than any token."""
+        trie, low, high = self.trie[node], self.low[node], self.high[node]
+        strings, lengths, depth = trie.strings, trie.lengths, self.depth[node]
+        ids: tuple[int, ...] = ()
+        if low == high:
+            return ids, False
+        shared = strings[low][:depth]
+        for at, byte in enumerate(text, 1):
+            read = shared + text[:at]
+            low = bisect_left(strings, read, low, high)
+            if byte < 255:
+                high = bisect_left(strings, shared + text[: at - 1] + _BYTES[byte + 1], low, high)
+            first = low
+            while low < high and lengths[low] == depth + at:
+                low += 1
+            if first < low:
+                ids += trie.ids[first:low]
+            if low == high:
+                return ids, False
+        return ids, True
+
+    def descendant(self, node: Node, text: bytes) -> Node:
+        """The node below along a text that some string below the node begins with."""
+        for byte in text:
+            node = self.children(node)[byte]
+        return node
 
     def children(self, node: Node) -> dict[int, Node]:
         """The nodes one byte further, by that byte, ascending."""

@@ -293,18 +293,8 @@ class Vocabulary:
         if found is None:
             if len(self._paths) >= MAX_PATHS:
                 self._paths.clear()
-            forest = self.forest
-            ids: tuple[int, ...] = ()
-            for byte in text:
-                following = forest.children(node).get(byte)
-                if following is None:
-                    node = ROOT
-                    break
-                node = following
-                ids += forest.ids[node]
-                if not forest.size[node]:
-                    node = ROOT
-                    break
+            ids, longer = self.forest.along(node, text)
+            node = self.forest.descendant(node, text) if longer else ROOT
             found = self._paths[key] = (ids, node)
         return found
 
