@@ -3,6 +3,7 @@ emitted GBNF, by masks and token tables and by the strict parser, or by none of 
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -16,6 +17,7 @@ from calligram.compiler.grammar import Grammar
 from calligram.compiler.origin import Problem
 from calligram.targets import gbnf, mask, parser, regex_fsm
 from calligram.targets.gbnf import repeats
+from tests.corpus_format import corpus_dialects, corpus_tools, load_corpus
 from tests.engine import Engine
 from tests.laws.tools import (
     BOOK,
@@ -236,6 +238,46 @@ def test_tables_agree_with_all_the_others(dialect: str, engine: Engine) -> None:
             if len(said) > 1:
                 wrong.append(f"a table: {text!r}")
     assert not wrong, report(wrong)
+
+
+ROOMY = calligram.Bounds(
+    string=24, items=3, keys=1, depth=1, recursion=1, digits=6, exponent=2, calls=3, whitespace=2
+)
+"""Bounds that a good part of the corpus keeps to, and with which tables can still be made."""
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("dialect", spread(corpus_dialects(), "corpus tables", most=3))
+def test_tables_agree_with_the_others_on_the_corpus(dialect: str) -> None:
+    tools = {tool["function"]["name"]: tool for tool in corpus_tools()}
+    made: dict[
+        str, tuple[CompiledGrammar, regex_fsm.TokenTable, mask.MaskAutomaton, parser.Reader]
+    ] = {}
+    wrong, accepted = [], 0
+    for case in load_corpus(dialect):
+        # Tables of the tools that the text speaks of: of all together they would be large.
+        told = [name for name in tools if name in f"{case.text}{json.dumps(case.tool_choice)}"]
+        key = json.dumps([case.tool_choice, told])
+        if key not in made:
+            chosen = [tools[name] for name in told or list(tools)[:1]]
+            grammar = calligram.compile_tools(
+                chosen, dialect, tool_choice=case.tool_choice, bounds=ROOMY
+            )
+            table = regex_fsm.compile(grammar, VOCABULARIES[1])
+            automaton = mask.compile(grammar, VOCABULARIES[1])
+            made[key] = grammar, table, automaton, parser.compile(grammar)
+        grammar, table, automaton, reading = made[key]
+        said = {
+            "check": grammar.check(case.text).accepted,
+            "table": through(table, case.text),
+            "mask": walked(automaton, case.text),
+            "parser": strictly(reading, case.text, grammar.tool_choice),
+        }
+        accepted += said["check"]
+        if len(set(said.values())) > 1:
+            wrong.append(f"{case.name}: {said}")
+    assert not wrong, report(wrong)
+    assert accepted >= 10
 
 
 @pytest.mark.fuzz
