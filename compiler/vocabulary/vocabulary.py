@@ -100,6 +100,8 @@ class Vocabulary:
 
     def _begin(self) -> None:
         self.forest = Forest(self.trie)
+        # Every first mask asks for it: one look through all the tokens.
+        self.forest.leads(ROOT)
         self.slices = Slices(self.forest, self.words)
         self._paths: dict[tuple[Node, bytes], tuple[tuple[int, ...], Node]] = {}
         self._roots: dict[frozenset[str], Node] = {}
