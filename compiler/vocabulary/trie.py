@@ -58,6 +58,28 @@ class TokenTrie:
         self.rank = np.full(32 * words, len(self.ids), dtype=np.intp)
         self.rank[self.id_array] = np.arange(len(self.ids))
 
+    def along(
+        self, low: int, high: int, shared: bytes, text: bytes
+    ) -> tuple[tuple[int, ...], int, int]:
+        """Of the strings from `low` to `high`, which begin with `shared` and are longer: what those
+        stand for that end in a text behind it, and from where to where those are that go on."""
+        strings, lengths, size = self.strings, self.lengths, len(shared)
+        ids: tuple[int, ...] = ()
+        for at, byte in enumerate(text, 1):
+            low = bisect_left(strings, shared + text[:at], low, high)
+            if byte < 255:
+                high = bisect_left(strings, shared + text[: at - 1] + _BYTES[byte + 1], low, high)
+            if low == high:
+                break
+            first = low
+            while low < high and lengths[low] == size + at:
+                low += 1
+            if first < low:
+                ids += self.ids[first:low]
+                if low == high:
+                    break
+        return ids, low, high
+
     @cached_property
     def levels(self) -> Levels:
         """All nodes, level by level."""
@@ -136,24 +158,10 @@ class Forest:
         """What the strings stand for that lie below a node along a text, and whether there are
         longer ones. No nodes are made: most literals are longer than any token."""
         trie, low, high = self.trie[node], self.low[node], self.high[node]
-        strings, lengths, depth = trie.strings, trie.lengths, self.depth[node]
-        ids: tuple[int, ...] = ()
         if low == high:
-            return ids, False
-        shared = strings[low][:depth]
-        for at, byte in enumerate(text, 1):
-            read = shared + text[:at]
-            low = bisect_left(strings, read, low, high)
-            if byte < 255:
-                high = bisect_left(strings, shared + text[: at - 1] + _BYTES[byte + 1], low, high)
-            first = low
-            while low < high and lengths[low] == depth + at:
-                low += 1
-            if first < low:
-                ids += trie.ids[first:low]
-            if low == high:
-                return ids, False
-        return ids, True
+            return (), False
+        ids, low, high = trie.along(low, high, trie.strings[low][: self.depth[node]], text)
+        return ids, low < high
 
     def descendant(self, node: Node, text: bytes) -> Node:
         """The node below along a text that some string below the node begins with."""

@@ -19,10 +19,12 @@ from ...compiler.automaton.front_parts import Loop
 from ...compiler.automaton.fronts import Fronts
 from ...compiler.automaton.liveness import searched
 from ...compiler.automaton.machine_loops import ByteSet
-from ...compiler.grammar import Machine
+from ...compiler.automaton.word_choices import WordChoices
+from ...compiler.grammar import Choice, Machine
 from ...compiler.vocabulary.loop_table import Place
 from ...compiler.vocabulary.trie import ROOT, Node
 from ...compiler.vocabulary.vocabulary import Vocabulary
+from .chosen import tokens_along
 from .results import NOTHING, Around, Less, Results, Row, Signature, Step
 
 if TYPE_CHECKING:
@@ -50,6 +52,10 @@ class Walker:
     ) -> None:
         self.core, self.fronts, self.vocabulary = core, fronts, vocabulary
         self._memory = memory
+        self._words = WordChoices(core)
+        # By their signatures, which are below 0 and mean nothing to others.
+        self._choices: dict[int, Choice] = {}
+        self._chosen: dict[tuple[Node, int], Step] = {}
         self._places: dict[tuple[int, int], Place | None] = {}
         self.results = Results.of(vocabulary)
         self._generation = self.results.generation
@@ -64,6 +70,8 @@ class Walker:
         self._locals.clear()
         self._found.clear()
         self._suspects.clear()
+        self._choices.clear()
+        self._chosen.clear()
 
     def result(self, cell: int) -> int:
         """The result of all that a continuation can read, special and end tokens apart."""
@@ -79,6 +87,8 @@ class Walker:
 
     def apart(self, cell: int) -> tuple[int, ...]:
         """The special and end tokens that may come next."""
+        if ~cell in self._choices:
+            return ()  # Ordinary text comes next.
         _, _, arcs, final, _ = self.fronts.front(cell)
         ids = tuple([low - TOKEN_BASE for low, _, _ in arcs if low >= TOKEN_BASE])
         return ids + self.vocabulary.eos_ids if final else ids
@@ -162,10 +172,16 @@ class Walker:
 
     def _local(self, cell: int) -> Local:
         """What a place begins with."""
+        choice = self._words.of(cell)
+        if choice is not None:
+            self._choices[~cell] = choice[0]
+            made: Local = (~cell, (choice[1],))
+            self._locals[cell] = made
+            return made
         literals, loops, arcs, _, _ = self.fronts.known.get(cell) or self.fronts.front(cell)
         if len(literals) == 1 and not loops and not arcs:
             rest, _, _, tail = literals[0]
-            made: Local = (rest, (tail,))
+            made = (rest, (tail,))
             self._locals[cell] = made
             return made
         around: list[Around] = []
@@ -265,8 +281,19 @@ class Walker:
 
     def _step(self, key: tuple[Node, Signature]) -> Step:
         """What is found from a node in a place, as far as the place itself tells."""
-        made = self.results.steps[key] = self._make_step(*key)
+        node, signature = key
+        if isinstance(signature, int) and signature < 0:
+            made = self._chosen.get((node, signature))
+            if made is None:
+                made = self._chosen[node, signature] = self._choose(node, signature)
+            return made
+        made = self.results.steps[key] = self._make_step(node, signature)
         return made
+
+    def _choose(self, node: Node, signature: int) -> Step:
+        """The step of a choice among many texts."""
+        ids, ends = tokens_along(self.vocabulary.forest, node, self._choices[signature])
+        return self.results.leaf([], ids), tuple((0, end) for end in ends), ()
 
     def _make_step(self, node: Node, signature: Signature) -> Step:
         path, forest = self.vocabulary.path, self.vocabulary.forest

@@ -9,9 +9,22 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 import calligram
-from calligram.compiler.grammar import Expr, Grammar, Rules
+from calligram.compiler.automaton.core import Core
+from calligram.compiler.automaton.word_choices import MIN_WORDS, WordChoices
+from calligram.compiler.grammar import (
+    EMPTY,
+    Choice,
+    Expr,
+    Grammar,
+    Literal,
+    Repeat,
+    Rules,
+    sequence,
+)
+from calligram.compiler.lower.trie import trie
 from calligram.targets import mask
 from tests import naive
 from tests.adversary import WANTS, Adversary, written
@@ -55,6 +68,46 @@ def test_small_grammars_are_what_the_nodes_mean(made: tuple[Rules, Expr]) -> Non
             data = prefix.encode() + PIECES[token]
             if len(data) < 5 and _is_text(data):
                 assert after.is_completed() == (data.decode() in accepted), data
+
+
+_WORDS = st.lists(
+    st.text(LETTERS, min_size=1, max_size=4), min_size=MIN_WORDS, max_size=40, unique=True
+)
+_BEHIND: st.SearchStrategy[Expr] = st.sampled_from(
+    [EMPTY, Literal("b"), Repeat(Literal("a"), 0, 2), Choice((Literal("ab"), EMPTY))]
+)
+
+
+@pytest.mark.fuzz
+@given(_WORDS, st.sampled_from(["", "a", "é"]), _BEHIND, st.booleans())
+def test_choices_of_many_texts(words: list[str], before: str, behind: Expr, twice: bool) -> None:
+    """Prefixes of one another among them, more of the same behind them, and inside a choice."""
+    choice = trie([(word, EMPTY) for word in words])
+    start = sequence(Literal(before), choice, choice if twice else EMPTY, behind)
+    grammar = Grammar(Rules(), start)
+    automaton, oracle = mask.MaskAutomaton(grammar, SMALL), TokenByToken(grammar, SMALL)
+    for word in words[:6]:
+        matcher, state = automaton.matcher(), oracle.start
+        for letter in before + word:
+            assert matcher.allowed_tokens() == oracle.allowed(state)
+            token = PIECES.index(letter.encode())
+            assert matcher.accept_token(token)
+            state = oracle.step(state, token)
+        assert matcher.allowed_tokens() == oracle.allowed(state)
+
+
+def test_a_choice_of_many_texts_is_walked_as_it_is() -> None:
+    words = [f"{a}{b}" for a in LETTERS for b in LETTERS]
+    choice = trie([(word, EMPTY) for word in words])
+    core = Core(Rules(), specials={})
+    found = WordChoices(core).of(core.continuation(sequence(choice, Literal("b"))))
+    assert found is None  # What is behind belongs to the sequence, and comes as its tail:
+    tail = core.continuation(Literal("b"))
+    assert WordChoices(core).of(core.continuation(choice, tail)) == (choice, tail)
+    few = trie([(word, EMPTY) for word in words[: MIN_WORDS - 1]])
+    assert WordChoices(core).of(core.continuation(few)) is None
+    with_none = trie([(word, EMPTY) for word in ["", *words]])
+    assert WordChoices(core).of(core.continuation(with_none)) is None
 
 
 def _is_text(data: bytes) -> bool:
