@@ -1,86 +1,105 @@
-"""Choices of plain texts.
+"""Choices among beginnings in plain text.
 
-A choice among many texts is written as a tree of their prefixes. Whoever reads many bytes at once
-need not turn each of its nodes into continuations: the tree is walked as it is.
+A choice among many texts, or among what many texts begin, is written as a tree of their prefixes.
+Whoever reads many bytes at once need not turn each of its nodes into continuations: the tree is
+walked as it is, and only what is reached becomes one.
 """
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from ..grammar import Choice, Expr, Literal, Sequence
 from .cells import EXPR
 from .core import Core
+from .front_parts import LiteralFront
 
-MIN_WORDS: Final = 8
-"""Texts from which on that is worth it."""
+MIN_OPTIONS: Final = 8
+"""Beginnings from which on that is worth it."""
 
 _DEEPEST: Final = 60
 """Prefixes behind each other."""
 
-
-class _Words(NamedTuple):
-    """How many texts an expression stands for, 0 where it is not only plain texts; and whether the
-    empty one is among them."""
-
-    number: int
-    empty: bool
-
-
-_OTHER: Final = _Words(0, False)
+_Option = tuple[bytes, Expr]
+"""What an option begins with, and the option."""
 
 
 class WordChoices:
-    """The continuations of one core that choose among plain texts."""
+    """The continuations of one core that choose among beginnings in plain text, none empty."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
-        self._known: dict[int, _Words] = {}
+        self._counts: dict[int, int] = {}
+        self._by_byte: dict[int, dict[int, list[_Option]]] = {}
 
     def of(self, cell: int) -> tuple[Choice, int] | None:
-        """The choice, and the continuation behind each of its texts, none of which is empty; None
-        where the continuation is no choice of many plain texts."""
+        """The choice and what is behind it; None where the continuation is no choice of many
+        beginnings."""
         head, tail = self._core.parts(cell)
         if not head or head[0] != EXPR:
             return None
         expr = self._core.exprs[head[1]]
-        if type(expr) is not Choice:
+        if type(expr) is not Choice or self.count(expr) < MIN_OPTIONS:
             return None
-        words = self._words(expr, 0)
-        if words.number < MIN_WORDS or words.empty:
-            return None
-        return expr, self._core.settled(tail)
+        return expr, tail
 
-    def _words(self, expr: Expr, depth: int) -> _Words:
+    def count(self, expr: Expr, depth: int = 0) -> int:
+        """How many beginnings an expression has; 0 where one of them is no plain text."""
         match expr:
-            case Literal(text):
-                return _OTHER if self._core.is_marked(text) else _Words(1, not text)
-            case Sequence(items):
-                return self._sequence(items, depth)
+            case Literal():
+                return int(self.is_plain(expr))
+            case Sequence((first, *_)):
+                if not self.is_plain(first):
+                    return 0
+                within = self.within(expr)
+                return 1 if within is None else self.count(within, depth)
             case Choice(options):
                 # The core keeps the outermost one, and that the others.
-                known = self._known.get(id(expr))
+                known = self._counts.get(id(expr))
                 if known is None:
-                    known = self._known[id(expr)] = self._choice(options, depth)
+                    found = [0]
+                    if depth < _DEEPEST:
+                        found = [self.count(option, depth + 1) for option in options]
+                    known = self._counts[id(expr)] = sum(found) if all(found) else 0
                 return known
             case _:
-                return _OTHER
+                return 0
 
-    def _sequence(self, items: tuple[Expr, ...], depth: int) -> _Words:
-        if not items:
-            return _Words(1, True)
-        empty = True
-        for item in items[:-1]:
-            if type(item) is not Literal or self._core.is_marked(item.text):
-                return _OTHER
-            empty = empty and not item.text
-        last = self._words(items[-1], depth)
-        return _Words(last.number, empty and last.empty)
+    def is_plain(self, expr: Expr) -> bool:
+        """Is this some text without a special token?"""
+        return type(expr) is Literal and expr.text != "" and not self._core.is_marked(expr.text)
 
-    def _choice(self, options: tuple[Expr, ...], depth: int) -> _Words:
-        if depth == _DEEPEST:
-            return _OTHER
-        found = [self._words(option, depth + 1) for option in options]
-        if not all(words.number for words in found):
-            return _OTHER
-        return _Words(sum(words.number for words in found), any(words.empty for words in found))
+    def within(self, expr: Sequence) -> Choice | None:
+        """The choice that a text and nothing else stands before, if all of it are beginnings."""
+        if len(expr.items) == 2 and type(last := expr.items[1]) is Choice and self.count(last):
+            return last
+        return None
+
+    def behind(self, expr: Expr, tail: int) -> int:
+        """The continuation behind the text that an option begins with."""
+        if type(expr) is Sequence and len(expr.items) > 1:
+            return self._core.sequence(self._core.index(expr), 1, tail)
+        return self._core.settled(tail)
+
+    def starting(self, choice: Choice, tail: int, byte: int) -> tuple[LiteralFront, ...]:
+        """What begins with a byte."""
+        options = self._by_byte.get(id(choice))
+        if options is None:
+            options = self._by_byte[id(choice)] = {}
+            stack: list[Expr] = [choice]
+            while stack:
+                expr = stack.pop()
+                if type(expr) is Choice:
+                    stack += expr.options
+                else:
+                    text = text_of(expr).encode("utf-8")
+                    options.setdefault(text[0], []).append((text, expr))
+        found = options.get(byte, ())
+        return tuple([(text, text, 0, self.behind(expr, tail)) for text, expr in found])
+
+
+def text_of(expr: Expr) -> str:
+    """The text that an option begins with."""
+    first = expr.items[0] if type(expr) is Sequence else expr
+    assert type(first) is Literal, "the options begin with plain text"
+    return first.text

@@ -20,7 +20,7 @@ def advance(
     out: set[int] = set()
     stack = [(cell, 0) for cell in cells]
     seen: set[tuple[int, int]] = set()
-    front_of = fronts.front
+    known_front, front_of, choice_of = fronts.known.get, fronts.front, walker.words.of
     while stack:
         pair = stack.pop()
         if pair in seen:
@@ -30,7 +30,11 @@ def advance(
         if at == end:
             out.add(cell)
             continue
-        literals, loops, arcs, _, _ = front_of(cell)
+        front = known_front(cell)
+        if front is None and (choice := choice_of(cell)) is not None:
+            # One of many: only what begins with this byte becomes a continuation.
+            front = walker.words.starting(*choice, data[at]), (), (), False, 0
+        literals, loops, arcs, _, _ = front or front_of(cell)
         for rest, text, done, tail in literals:
             if rest[0] != data[at]:
                 continue

@@ -9,7 +9,7 @@ places that were met in another grammar is a few look-ups.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -20,11 +20,11 @@ from ...compiler.automaton.fronts import Fronts
 from ...compiler.automaton.liveness import searched
 from ...compiler.automaton.machine_loops import ByteSet
 from ...compiler.automaton.word_choices import WordChoices
-from ...compiler.grammar import Choice, Machine
+from ...compiler.grammar import Machine
 from ...compiler.vocabulary.loop_table import Place
 from ...compiler.vocabulary.trie import ROOT, Node
 from ...compiler.vocabulary.vocabulary import Vocabulary
-from .chosen import tokens_along
+from .chosen import Chosen
 from .results import NOTHING, Around, Less, Results, Row, Signature, Step
 
 if TYPE_CHECKING:
@@ -34,14 +34,14 @@ _FEW: Final = 48
 """Tokens below a node up to which remembered texts are not forgotten."""
 
 
-Local: TypeAlias = tuple[Signature, tuple[int, ...]]
+Local: TypeAlias = tuple[Signature, Sequence[int]]
 """What a place begins with, by number, and the places behind."""
 
 _NO_STEP: Final[Step] = (NOTHING, (), ())
 """Stands for the step of a pair that is known already."""
 
 
-_NO_TAILS: Final[tuple[int, ...]] = ()
+_NO_TAILS: Final[Sequence[int]] = ()
 
 
 class Walker:
@@ -52,9 +52,9 @@ class Walker:
     ) -> None:
         self.core, self.fronts, self.vocabulary = core, fronts, vocabulary
         self._memory = memory
-        self._words = WordChoices(core)
+        self.words = WordChoices(core)
         # By their signatures, which are below 0 and mean nothing to others.
-        self._choices: dict[int, Choice] = {}
+        self._choices: dict[int, Chosen] = {}
         self._chosen: dict[tuple[Node, int], Step] = {}
         self._places: dict[tuple[int, int], Place | None] = {}
         self.results = Results.of(vocabulary)
@@ -104,7 +104,7 @@ class Walker:
         if known is not None:
             return known
         # Pairs that wait for another one below them, with the way to it and what was found so far.
-        waiting: list[tuple[Node, int, Step, tuple[int, ...], int, list[int]]] = []
+        waiting: list[tuple[Node, int, Step, Sequence[int], int, list[int]]] = []
         while True:
             if remembering.in_use and self._forget(node, cell):
                 step, tails = _NO_STEP, _NO_TAILS
@@ -139,7 +139,7 @@ class Walker:
                     return done[node << CELL_BITS | cell]
                 node, cell, step, tails, at, parts = waiting.pop()
 
-    def _add_less(self, less: tuple[Less, ...], tails: tuple[int, ...], parts: list[int]) -> None:
+    def _add_less(self, less: tuple[Less, ...], tails: Sequence[int], parts: list[int]) -> None:
         """Add what is found in loops, less the excluded texts."""
         for own, ways, wrong in less:
             inner = [r for way, sub in ways if (r := self._walk(sub, tails[way]))]
@@ -160,7 +160,7 @@ class Walker:
         self._suspects[node, cell] = tuple(told)
         return True
 
-    def _tell(self, pair: tuple[Node, int], step: Step, tails: tuple[int, ...]) -> None:
+    def _tell(self, pair: tuple[Node, int], step: Step, tails: Sequence[int]) -> None:
         """Pass on what was forgotten below."""
         _, own, less = step
         ways = chain(own, *(ways for _, ways, _ in less))
@@ -172,10 +172,10 @@ class Walker:
 
     def _local(self, cell: int) -> Local:
         """What a place begins with."""
-        choice = self._words.of(cell)
+        choice = self.words.of(cell)
         if choice is not None:
-            self._choices[~cell] = choice[0]
-            made: Local = (~cell, (choice[1],))
+            chosen = self._choices[~cell] = Chosen(self.words, *choice)
+            made: Local = (~cell, chosen.tails)
             self._locals[cell] = made
             return made
         literals, loops, arcs, _, _ = self.fronts.known.get(cell) or self.fronts.front(cell)
@@ -291,9 +291,9 @@ class Walker:
         return made
 
     def _choose(self, node: Node, signature: int) -> Step:
-        """The step of a choice among many texts."""
-        ids, ends = tokens_along(self.vocabulary.forest, node, self._choices[signature])
-        return self.results.leaf([], ids), tuple((0, end) for end in ends), ()
+        """The step of a choice among many beginnings."""
+        ids, ways = self._choices[signature].below(self.vocabulary.forest, node)
+        return self.results.leaf([], ids), tuple(ways), ()
 
     def _make_step(self, node: Node, signature: Signature) -> Step:
         path, forest = self.vocabulary.path, self.vocabulary.forest

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import calligram
 from calligram.compiler.automaton.core import Core
-from calligram.compiler.automaton.word_choices import MIN_WORDS, WordChoices
+from calligram.compiler.automaton.word_choices import MIN_OPTIONS, WordChoices
 from calligram.compiler.grammar import (
     EMPTY,
     Choice,
@@ -71,7 +71,7 @@ def test_small_grammars_are_what_the_nodes_mean(made: tuple[Rules, Expr]) -> Non
 
 
 _WORDS = st.lists(
-    st.text(LETTERS, min_size=1, max_size=4), min_size=MIN_WORDS, max_size=40, unique=True
+    st.text(LETTERS, min_size=1, max_size=4), min_size=MIN_OPTIONS, max_size=40, unique=True
 )
 _BEHIND: st.SearchStrategy[Expr] = st.sampled_from(
     [EMPTY, Literal("b"), Repeat(Literal("a"), 0, 2), Choice((Literal("ab"), EMPTY))]
@@ -79,10 +79,18 @@ _BEHIND: st.SearchStrategy[Expr] = st.sampled_from(
 
 
 @pytest.mark.fuzz
-@given(_WORDS, st.sampled_from(["", "a", "é"]), _BEHIND, st.booleans())
-def test_choices_of_many_texts(words: list[str], before: str, behind: Expr, twice: bool) -> None:
-    """Prefixes of one another among them, more of the same behind them, and inside a choice."""
-    choice = trie([(word, EMPTY) for word in words])
+@given(
+    _WORDS,
+    st.lists(_BEHIND, min_size=1, max_size=3),
+    st.sampled_from(["", "a", "é"]),
+    _BEHIND,
+    st.booleans(),
+)
+def test_choices_of_many_texts(
+    words: list[str], rests: list[Expr], before: str, behind: Expr, twice: bool
+) -> None:
+    """Prefixes of one another among them, each with its own behind it, and inside a choice."""
+    choice = trie([(word, rest) for word, rest in zip(words, itertools.cycle(rests))])
     start = sequence(Literal(before), choice, choice if twice else EMPTY, behind)
     grammar = Grammar(Rules(), start)
     automaton, oracle = mask.MaskAutomaton(grammar, SMALL), TokenByToken(grammar, SMALL)
@@ -96,18 +104,20 @@ def test_choices_of_many_texts(words: list[str], before: str, behind: Expr, twic
         assert matcher.allowed_tokens() == oracle.allowed(state)
 
 
-def test_a_choice_of_many_texts_is_walked_as_it_is() -> None:
+def test_choices_of_many_beginnings_are_walked_as_they_are() -> None:
     words = [f"{a}{b}" for a in LETTERS for b in LETTERS]
-    choice = trie([(word, EMPTY) for word in words])
     core = Core(Rules(), specials={})
-    found = WordChoices(core).of(core.continuation(sequence(choice, Literal("b"))))
-    assert found is None  # What is behind belongs to the sequence, and comes as its tail:
     tail = core.continuation(Literal("b"))
-    assert WordChoices(core).of(core.continuation(choice, tail)) == (choice, tail)
-    few = trie([(word, EMPTY) for word in words[: MIN_WORDS - 1]])
-    assert WordChoices(core).of(core.continuation(few)) is None
-    with_none = trie([(word, EMPTY) for word in ["", *words]])
-    assert WordChoices(core).of(core.continuation(with_none)) is None
+
+    def found(options: list[tuple[str, Expr]]) -> bool:
+        choice = trie(options)
+        return WordChoices(core).of(core.continuation(choice, tail)) == (choice, tail)
+
+    assert found([(word, EMPTY) for word in words])
+    assert found([(word, Repeat(Literal("a"), 0, 2)) for word in words])
+    assert not found([(word, EMPTY) for word in words[: MIN_OPTIONS - 1]])
+    assert not found([(word, EMPTY) for word in ["", *words]])
+    assert not found([*((word, EMPTY) for word in words), ("", Repeat(Literal("a"), 1, 2))])
 
 
 def _is_text(data: bytes) -> bool:
