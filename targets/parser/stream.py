@@ -71,14 +71,17 @@ class TextStream:
         """
         style = self._style
         # Characters that nothing happens at: most of a long string, and most prose.
-        if style is not None and type(data) is bytes:
+        if style is not None and (type(data) is bytes or type(data) is str):
             quiet, config = self._quiet, self._config
             try:
-                text = data.decode()
+                if type(data) is str:
+                    text, data = data, data.encode()
+                else:
+                    text = data.decode()
                 for byte in data:
                     config = quiet[config][byte]
-            except (KeyError, UnicodeDecodeError):
-                return self._feed(data)
+            except (KeyError, UnicodeError):
+                return self._feed(as_bytes(data))
             if style is _RAW:
                 text = json_inside(text)
                 style = _ARGUMENTS
