@@ -71,10 +71,10 @@ class TextStream:
         """
         style = self._style
         # Characters that nothing happens at: most of a long string, and most prose.
-        if style is not None and (type(data) is bytes or type(data) is str):
+        if style is not None and isinstance(data, (str, bytes)):
             quiet, config = self._quiet, self._config
             try:
-                if type(data) is str:
+                if isinstance(data, str):
                     text, data = data, data.encode()
                 else:
                     text = data.decode()
