@@ -176,11 +176,12 @@ RECOVERIES: Final[Codes] = {
     "missing-closer": "What ends a call or an argument is missing; its values are complete.",
     "other-spelling": "The call, or what stands behind it, is not quite as the dialect has it.",
     "other-shape": "The call is in another shape than the dialect's.",
-    "python-escape": "A string has escapes that are Python's.",
+    "python-escape": "A string has single quotes that are escaped, as in Python.",
     "python-literal": "True, False or None.",
     "quoted-arguments": "The arguments are JSON in a string.",
     "single-quotes": "A string in single quotes.",
     "trailing-comma": "A comma with nothing behind it.",
+    "unknown-escape": "A string has escapes that JSON does not know: backslashes, as they stand.",
     "unquoted-key": "A key without quotes.",
     "unquoted-value": "A value without quotes, whose type the schema tells.",
 }

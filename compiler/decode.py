@@ -45,8 +45,12 @@ def _no_constant(text: str) -> None:
     raise Undecodable(f"{text} is no JSON")
 
 
-def _number(text: str) -> float | int:
-    """A number with a fraction or exponent; an exact whole one where a float would overflow."""
+def decode_number(text: str) -> float | int:
+    """A number with a fraction or exponent; an exact whole one where a float would overflow.
+
+    Raises:
+        Undecodable: its exponent is beyond `MAX_EXPONENT`.
+    """
     value = float(text)
     if math.isfinite(value):
         return value
@@ -73,7 +77,9 @@ class _Pairs:
         return found
 
 
-_WITHOUT_OBJECTS = json.JSONDecoder(strict=False, parse_constant=_no_constant, parse_float=_number)
+_WITHOUT_OBJECTS = json.JSONDecoder(
+    strict=False, parse_constant=_no_constant, parse_float=decode_number
+)
 """Made once: most texts are one string or one number."""
 
 
@@ -95,13 +101,15 @@ def decode_json(text: str, duplicates: list[str] | None = None) -> Any:
                 text,
                 strict=False,
                 parse_constant=_no_constant,
-                parse_float=_number,
+                parse_float=decode_number,
                 object_pairs_hook=pairs,
             )
     except RecursionError:
         raise TooDeep from None
-    except ValueError as error:
+    except (Undecodable, json.JSONDecodeError) as error:
         raise Undecodable(str(error)) from None
+    except ValueError:
+        raise Undecodable("a number has too many digits") from None
     if too_deep(value):
         raise TooDeep
     if duplicates is not None:
@@ -139,7 +147,8 @@ def _whole_characters(value: Any) -> Any:
 
 
 def decode_python(text: str) -> str:
-    """The inside of a Python string literal. Unknown escapes stand for themselves, as in Python."""
+    """The inside of a Python string literal. Unknown escapes stand for themselves, as in Python; so
+    do those beyond Unicode, which Python refuses."""
     if "\\" not in text:
         return text
 
@@ -150,7 +159,7 @@ def decode_python(text: str) -> str:
         digits = byte or unit or point
         if digits:
             code = int(digits, 16)
-            return chr(code) if code <= 0x10FFFF else "\ufffd"
+            return chr(code) if code <= 0x10FFFF else found[0]
         if char is None:
             return "\\"
         return _PYTHON_ESCAPES.get(char, "\\" + char)

@@ -28,11 +28,6 @@ from .result import Delta
 from .telling import Telling
 
 
-def _too_deep(name: str | None, span: Span) -> Problem:
-    message = f"the arguments cannot be read: nested more than {MAX_NESTING} deep"
-    return Problem("invalid-json", message, Origin("/arguments", name, span=span))
-
-
 class Builder:
     """Fills slots from events; knows the tools only to type what the notation leaves open.
 
@@ -91,6 +86,9 @@ class Builder:
                 text_only = frame.slot.decode == "untyped" and self._is_text()
                 self._telling.opened(frame, stack, text_only)
         else:
+            if stack[-1].slot.kind == "call" and self._is_spoilt(stack[-1], position):
+                self._refuse(position)
+                return
             frame = stack.pop()
             self._close(frame, position)
             if self._telling is not None:
@@ -160,6 +158,31 @@ class Builder:
         self.stack.clear()
         return call
 
+    def _is_spoilt(self, call: Frame, end: int) -> bool:
+        """Does a call that ends hold what stands for no value?"""
+        if not call.spoilt and too_deep(call.value):
+            self._spoil(call, f"nested more than {MAX_NESTING} deep", end)
+        return call.spoilt
+
+    def _spoil(self, frame: Frame, why: str, end: int) -> None:
+        """A capture, and the call it is in, holds what stands for no value."""
+        frame.spoilt = True
+        call = self.call
+        if call is not None:
+            call.spoilt = True
+        message = f"the arguments cannot be read, and so the call is none: {why}"
+        self._problem("invalid-json", message, (frame.start, end))
+
+    def _refuse(self, position: int) -> None:
+        """The open call ends, and is none: its text becomes content."""
+        start = self.given_back(position)
+        self.stack.pop()
+        if self._telling is not None:
+            self._telling.broken(start)
+            self._telling.plain("content", start, position)
+        self.content.append((start, position))
+        self._edge = (position, False)
+
     # Closing ----------------------------------------------------------------------------------
 
     def _close(self, frame: Frame, end: int) -> None:
@@ -174,10 +197,8 @@ class Builder:
                 self.reasoning.append((frame.start, end))
             case "call":
                 self._edge = (end, True)
+                # Without a capture of arguments the dialect's call has none.
                 arguments = frame.value if frame.has_value else {}
-                if too_deep(arguments):
-                    self.problems.append(_too_deep(frame.name, (frame.start, end)))
-                    arguments = {}
                 self.calls.append({"name": frame.name, "arguments": arguments, "id": frame.id})
                 self.places.append(frame.place)
                 self.starts.append(frame.start)
@@ -251,8 +272,8 @@ class Builder:
         name = call.name if call else None
         tool = self._tools.get(name or "")
         if root.depth > MAX_NESTING:
-            self.problems.append(_too_deep(name, (frame.start, end)))
-            return {}
+            self._spoil(frame, f"nested more than {MAX_NESTING} deep", end)
+            return None
         omits_null = frame.slot.value is True
         decoder = self._decoders.get((name, omits_null))
         if decoder is None:
@@ -270,14 +291,9 @@ class Builder:
         text = self.slice(frame.start, end)
         match frame.slot.decode:
             case "json":
-                try:
-                    return str(decode_json(text))
-                except Undecodable:
-                    span = (frame.start, end)
-                    self._problem("invalid-json", f"{text!r} is no JSON string", span)
-                    return text.strip('"')
+                return str(decode_json(text))
             case "json-inside":
-                return self._json_inside(frame, end)
+                return decode_json_inside(text)
             case "python":
                 return decode_python(text)
             case "xml":
@@ -287,25 +303,20 @@ class Builder:
             case _:
                 return text
 
-    def _json_inside(self, frame: Frame, end: int) -> str:
-        text = self.slice(frame.start, end)
-        try:
-            return decode_json_inside(text)
-        except Undecodable:
-            self._problem(
-                "invalid-json", f"{text!r} is no JSON string's inside", (frame.start, end)
-            )
-            return text
-
     def _json(self, frame: Frame, end: int) -> Any:
+        """JSON: the arguments, or one of them. One that is none, where the notation only says that
+        it should be, stays the text it is."""
         text = self.slice(frame.start, end)
         duplicates: list[str] = []
         try:
             value = decode_json(text, duplicates)
         except Undecodable as error:
-            span = (frame.start, end)
-            self._problem("invalid-json", f"the arguments are no JSON: {error}", span)
-            return {} if frame.slot.kind == "arguments" else text
+            if frame.slot.kind == "arguments":
+                self._spoil(frame, str(error), end)
+                return None
+            message = f"the argument is no JSON, and stays the text it is: {error}"
+            self._problem("invalid-json", message, (frame.start, end))
+            return text
         for key in duplicates:
             self._problem("duplicate-key", f"the key '{key}' comes twice", (frame.start, end))
         return value
@@ -318,7 +329,7 @@ class Builder:
             case "json":
                 return self._json(frame, end)
             case "json-inside":
-                return self._json_inside(frame, end)
+                return decode_json_inside(self.slice(frame.start, end))
             case "python":
                 return decode_python(self.slice(frame.start, end))
             case "xml":

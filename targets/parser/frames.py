@@ -32,6 +32,7 @@ class Frame:
         outer: the capture around it.
         tells, told, held, count: of what is told of it: how, up to which byte, whether the rest
             waits for its end, and how many members it has.
+        spoilt: does it hold what stands for no value? Then the call is none.
     """
 
     slot: Slot
@@ -52,3 +53,4 @@ class Frame:
     tells: str | None = None
     held: bool = False
     count: int = 0
+    spoilt: bool = False

@@ -23,6 +23,13 @@ _LITERALS: Final = {b"true": True, b"false": False, b"null": None}
 _PYTHON: Final = {b"True": True, b"False": False, b"None": None}
 _CLOSERS: Final = {0x7B: 0x7D, 0x5B: 0x5D, 0x28: 0x29}
 
+_ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{4}|(.))", re.DOTALL)
+_KNOWN: Final = '"\\/bfnrt'
+_ESCAPES: Final = {
+    "python-escape": "a string with a single quote that is escaped, as in Python",
+    "unknown-escape": "a string with escapes that JSON does not know: backslashes, as they stand",
+}
+
 Kind = Callable[[str, str], tuple[Any] | None]
 """What an unquoted text under a key of the arguments stands for, by the schema; None: nothing."""
 
@@ -113,11 +120,11 @@ class Loose:
         if quote == 0x27:
             self.note("single-quotes", "a string in single quotes", start)
             return decode_python(text)
-        try:
-            return str(decode_json(f'"{text}"'))
-        except Undecodable:
-            self.note("python-escape", "a string with escapes that are none of JSON's", start)
-            return decode_python(text)
+        codes: set[str] = set()
+        text = _ESCAPE.sub(lambda escape: _known(escape, codes), text)
+        for code in sorted(codes):
+            self.note(code, _ESCAPES[code], start)
+        return str(decode_json(f'"{text}"'))
 
     def container(self, opener: int, kind: Kind | None, depth: int) -> tuple[Any, Place]:
         """An object, an array or, in parentheses, keyword arguments; the opener is here.
@@ -185,3 +192,16 @@ class Loose:
 
 def _under(kind: Kind | None, key: str) -> Callable[[str], tuple[Any] | None]:
     return lambda text: kind(key, text) if kind is not None else None
+
+
+def _known(escape: re.Match[str], codes: set[str]) -> str:
+    """An escape of a string in double quotes as one that JSON knows; what was overlooked is added
+    to `codes`."""
+    char = escape[1]
+    if char is None or char in _KNOWN:
+        return escape[0]
+    if char == "'":
+        codes.add("python-escape")
+        return char
+    codes.add("unknown-escape")
+    return "\\" + escape[0]

@@ -76,6 +76,11 @@ def told(reading: parser.Reader, text: str, size: int) -> tuple[list[parser.Delt
         ("<tool_call>weather(city=Oslo, days=3)</tool_call>",
          [("weather", {"city": "Oslo", "days": 3})], ["unquoted-value", "other-shape"]),
         ('<tool_call>weather({"city": "Oslo"})</tool_call>', [OSLO], ["other-shape"]),
+        # Escapes that JSON does not know are backslashes; a quote behind one is a quote.
+        ('<tool_call>\n{"name": "weather", "arguments": {"city": "C:\\Users\\x41\\u12\\new\\\\"}}\n'
+         "</tool_call>", [("weather", {"city": "C:\\Users\\x41\\u12\new\\"})], ["unknown-escape"]),
+        ('<tool_call>\n{"name": "weather", "arguments": {"city": "L\\\'Aquila"}}\n</tool_call>',
+         [("weather", {"city": "L'Aquila"})], ["python-escape"]),
     ],
 )  # fmt: skip
 def test_recovered(text: str, found: list[Any], codes: list[str]) -> None:
