@@ -69,7 +69,10 @@ def finish(
     notices: list[Problem] = []
     if content:
         told = sorted(span[0] for p in problems if (span := p.origin.span) is not None)
-        near = near_misses(reader.marks, reader.tools, text, content, first)
+        broken = [
+            (begun, problem.origin.span[0]) for problem, begun in run.broken if problem.origin.span
+        ]
+        near = near_misses(reader.marks, reader.tools, text, content, first, broken)
         notices = [n for n in near if not _touches(n, told)]
     merged = _merged(builder, found)
     calls = [call for _, call, _ in merged]
