@@ -172,6 +172,7 @@ RECOVERIES: Final[Codes] = {
     "code-fence": "The call stands in a code fence.",
     "extra-bracket": "A closing bracket too many.",
     "loose-header": "What stands before the call is not quite as the dialect has it.",
+    "loose-space": "White space in or around the calls is not as the dialect has it.",
     "missing-bracket": "A closing bracket is missing; what ends the call is there.",
     "missing-closer": "What ends a call or an argument is missing; its values are complete.",
     "other-spelling": "The call, or what stands behind it, is not quite as the dialect has it.",

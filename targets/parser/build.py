@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from ...compiler.decode import (
     TooDeep,
@@ -27,6 +27,8 @@ from .frames import Frame, Place, Span
 from .result import Delta
 from .telling import Telling
 
+_PARTS: Final = ("name", "id", "key", "value")
+
 
 class Builder:
     """Fills slots from events; knows the tools only to type what the notation leaves open.
@@ -38,10 +40,12 @@ class Builder:
         args: how the dialect writes arguments.
         telling: told of everything as it is read; None if nobody listens.
         opener: what stands once before the calls of a turn; None: nothing.
+        parts: where to put what is captured and where it stands, of what is no container; None:
+            nowhere.
 
     Attributes:
         places: where the arguments of each call stand.
-        starts: where each call begins.
+        starts, ends: where each call begins and ends.
     """
 
     def __init__(
@@ -52,8 +56,10 @@ class Builder:
         args: ArgsSpec,
         telling: Telling | None = None,
         opener: re.Pattern[bytes] | None = None,
+        parts: list[tuple[str, int, int]] | None = None,
     ) -> None:
         self._telling = telling
+        self._parts = parts
         self._opener = opener
         # Where what was captured last ends, and whether it was a call.
         self._edge = (0, False)
@@ -68,6 +74,7 @@ class Builder:
         self.problems: list[Problem] = []
         self.places: list[Place | None] = []
         self.starts: list[int] = []
+        self.ends: list[int] = []
         self._kinds: dict[str, list[ObjectValue]] = {}
         self._decoders: dict[tuple[str | None, bool], TreeDecoder] = {}
 
@@ -188,6 +195,10 @@ class Builder:
     def _close(self, frame: Frame, end: int) -> None:
         slot = frame.slot
         parent = self.stack[-1] if self.stack else None
+        if self._parts is not None and (
+            slot.kind in _PARTS or (slot.kind == "arguments" and slot.decode == "json")
+        ):
+            self._parts.append((slot.kind, frame.start, end))
         match slot.kind:
             case "content":
                 self._edge = (end, False)
@@ -202,6 +213,7 @@ class Builder:
                 self.calls.append({"name": frame.name, "arguments": arguments, "id": frame.id})
                 self.places.append(frame.place)
                 self.starts.append(frame.start)
+                self.ends.append(end)
             case "key" if parent is not None and parent.key is not None:
                 frame.value = self._text_of(frame, end)
                 if frame.value != parent.key:

@@ -13,9 +13,10 @@ from .attempt import Found
 from .build import Builder
 from .frames import Place, Span
 from .holding import Holding
-from .lenient import beginning, near_misses, recover
+from .layout import Gap, misplaced_space
+from .lenient import beginning, misnamed, near_misses, recover
 from .places import locate
-from .result import Incomplete, ParseResult
+from .result import Incomplete, ParseResult, Recovery
 from .run import Run
 from .telling import Telling
 
@@ -63,6 +64,10 @@ def finish(
                 telling.broken(open_call.start)
         else:
             content = [(a, min(b, open_call.start)) for a, b in content if a < open_call.start]
+        unknown, left = misnamed(reader.marks, reader.tools, text, builder)
+        if unknown:
+            found = sorted([*found, *unknown], key=lambda call: call.start)
+            content = sorted([*content, *left])
         problems = _without_excused(problems, run.broken, found)
         if incomplete is None:
             incomplete = next((_cut_short(f, builder) for f in found if f.cut), None)
@@ -100,7 +105,16 @@ def finish(
         problems += judge(grammar, calls, where)
         if incomplete is None and text and verdict.position == len(text) and not recoveries:
             incomplete = Incomplete(None, "", f"the text ends early: {verdict.message}")
-        if not problems and not recoveries:
+        gap = None
+        if not problems and incomplete is None and calls and not found:
+            gap = misplaced_space(reader, bytes(text), calls)
+        if gap is not None and attempts is not None:
+            recoveries = (_spaced(gap, builder.ends),)
+        elif gap is not None:
+            message = f"at byte {gap.span[0]}: {_as_told(gap)}"
+            hint = "lenient reading takes it"
+            problems.append(Problem("not-accepted", message, Origin(span=gap.span), hint))
+        elif not problems and not recoveries:
             code = "incomplete" if incomplete else "not-accepted"
             message = f"at byte {verdict.position}: {verdict.message}"
             origin = Origin(span=(verdict.position, verdict.position))
@@ -114,6 +128,18 @@ def finish(
         recoveries=recoveries,
         notices=tuple(notices),
     )
+
+
+def _as_told(gap: Gap) -> str:
+    found = repr(gap.found) if gap.found else "none"
+    wanted = repr(gap.wanted) if gap.wanted else "none"
+    return f"white space is not as the dialect has it: expected {wanted}, found {found}"
+
+
+def _spaced(gap: Gap, ends: list[int]) -> Recovery:
+    """White space that was overlooked, with the call that it stands before or in."""
+    call = min(bisect_left(ends, gap.span[1]), len(ends) - 1)
+    return Recovery("loose-space", _as_told(gap), *gap.span, call)
 
 
 def _touches(notice: Problem, told: list[int]) -> bool:
@@ -177,8 +203,10 @@ Merged = list[tuple[int, dict[str, Any], "Place | Found | None"]]
 def _merged(builder: Builder, found: list[Found]) -> Merged:
     """All calls in the order of the text."""
     out: Merged = []
+    taken = {f.start for f in found}
     for start, call, place in zip(builder.starts, builder.calls, builder.places, strict=True):
-        out.append((start, call, place))
+        if start not in taken:
+            out.append((start, call, place))
     out += [(f.start, f.call, f) for f in found]
     return sorted(out, key=lambda entry: entry[0]) if found else out
 

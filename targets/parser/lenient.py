@@ -17,6 +17,7 @@ from ...compiler.ir import Call
 from ...compiler.origin import Origin, Problem
 from .apart import standing_apart
 from .attempt import Attempt, Found, Note
+from .build import Builder
 from .frames import Span
 from .markers import Marks
 
@@ -108,6 +109,26 @@ def _apart(attempt: Attempt, within: Span) -> bool:
         first.recoveries.insert(0, fence)
     first.start, last.end = found
     return True
+
+
+def misnamed(
+    marks: Marks, tools: Mapping[str, Call], text: bytearray, builder: Builder
+) -> tuple[list[Found], list[Span]]:
+    """The calls in what was read as calls of tools that are not offered: its name may be a whole
+    call. -> the calls, and what is left of the text around them, which is content then.
+    """
+    ends = zip(builder.starts, builder.ends, builder.calls, strict=True)
+    spans = {start: end for start, end, call in ends if call["name"] not in tools}
+    if not spans:
+        return [], []
+    found, left = recover(marks, tools, text, list(spans.items()), list(spans))
+    read = {call.start for call in found}
+    # Behind what is no call from its beginning on, another one may stand; so it is left alone.
+    whole = [(start, end) for start, end in spans.items() if start in read]
+    return (
+        [f for f in found if any(a <= f.start < b for a, b in whole)],
+        [(a, b) for a, b in left if any(low <= a < high for low, high in whole)],
+    )
 
 
 def beginning(

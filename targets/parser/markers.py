@@ -65,6 +65,7 @@ class Marks:
         names: the tools that may be called.
 
     Attributes:
+        tools: their names.
         safe: texts that may begin a call, in bytes, the longest first.
         name: the name of an offered tool, all of it.
         header: white space, markers and words that may stand before a call's arguments, but no
@@ -87,6 +88,7 @@ class Marks:
     """
 
     def __init__(self, spec: DialectSpec, names: Iterable[str]) -> None:
+        self.tools = frozenset(names)
         tokens = [t.text for t in spec.tokens]
         heads, tails, words = [], [], []
         tagged = []
@@ -125,7 +127,7 @@ class Marks:
         self.params = tuple(_param(shape, self.tails, self.turn_ends) for shape in tagged)
         # A header may lack what qualifies the name.
         shorter = [w[: w.rindex("=") + 1] for w in words if "=" in w]
-        known = _longest_first(names)
+        known = _longest_first(self.tools)
         self.name = re.compile(rb"(?:%s)(?![\w-])" % _any(known))
         header = rb"(?:\s++|(?!%s)(?:%s))*+"
         glue = _any((*self.safe, *_longest_first([*words, *shorter])))
