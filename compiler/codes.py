@@ -52,7 +52,9 @@ SPECS: Final[Codes] = {
 }
 
 LINT: Final[Codes] = {
+    "accept-repeats": "An accepted shape is the same as one before it (warning).",
     "call-repeats-id": "The call has `{id}` or `{index}` more than once.",
+    "turn-end-inside": "What ends the turn also stands inside calls or between them.",
     "opener-clash": "What opens reasoning or content is also how a call begins.",
     "value-closer": "What ends a tagged value can stand inside JSON.",
     "adjacent-holes": "Two holes stand side by side, so their boundary is lost.",
