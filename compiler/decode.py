@@ -110,7 +110,7 @@ def decode_json(text: str, duplicates: list[str] | None = None) -> Any:
         raise Undecodable(str(error)) from None
     except ValueError:
         raise Undecodable("a number has too many digits") from None
-    if too_deep(value):
+    if isinstance(value, (dict, list)) and too_deep(value):
         raise TooDeep
     if duplicates is not None:
         duplicates += pairs.duplicates

@@ -157,9 +157,11 @@ def near_misses(
     """Content that looks like calls of offered tools, as notes.
 
     Args:
-        broken: what is content because a call broke off: from where it began to where it did.
+        broken: what is content because a call broke off, from where it began to where it did: a
+            problem says so, and no note is needed.
         first: where the message begins as a call that nothing marks.
     """
+    spans = _without(joined(spans), broken)
     places = [*first, *marks.bare_places(text, spans)]
     near = recover(marks, tools, text, spans, places, noting=_NOTED)[0]
     out = []
@@ -169,10 +171,9 @@ def near_misses(
         out.append(_near_miss(found.call["name"], (found.start, found.end), _LOOKS, hint))
     # Calls stand one behind the other.
     starts, ends = [f.start for f in near], [f.end for f in near]
-    for name, start, end in islice(marks.foreign(text, joined(spans)), _NOTED):
+    for name, start, end in islice(marks.foreign(text, spans), _NOTED):
         behind = bisect_left(ends, start)
-        told = behind < len(near) and starts[behind] <= end
-        if not told and not any(low <= start <= high for low, high in broken[:_NOTED]):
+        if behind == len(near) or starts[behind] > end:
             out.append(_near_miss(name, (start, end), _OTHERS, _NOT_OWN))
     return sorted(out, key=lambda note: note.origin.span or (0, 0))
 
@@ -180,6 +181,25 @@ def near_misses(
 def _near_miss(name: str, span: Span, message: str, hint: str) -> Problem:
     origin = Origin(tool=name, span=span)
     return Problem("near-miss", message.format(name), origin, hint, "note")
+
+
+def _without(spans: Sequence[Span], others: Sequence[Span]) -> list[Span]:
+    """The spans without what lies in others; both ascend."""
+    out: list[Span] = []
+    left = deque(others)
+    for start, end in spans:
+        at = start
+        while left and left[0][0] < end:
+            low, high = left[0]
+            if at < low:
+                out.append((at, low))
+            at = max(at, high)
+            if high > end:
+                break
+            left.popleft()
+        if at < end:
+            out.append((at, end))
+    return out
 
 
 def joined(spans: Sequence[Span]) -> list[Span]:

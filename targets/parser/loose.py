@@ -120,6 +120,8 @@ class Loose:
         if quote == 0x27:
             self.note("single-quotes", "a string in single quotes", start)
             return decode_python(text)
+        if "\\" not in text:
+            return text
         codes: set[str] = set()
         text = _ESCAPE.sub(lambda escape: _known(escape, codes), text)
         for code in sorted(codes):

@@ -22,6 +22,9 @@ History = tuple["History", tuple[int, ...], int] | None
 _WORTH_A_RUN: Final = 16
 """Bytes from which a search for the end of a loop is faster than steps."""
 
+_MOVES: Final = ("content", "call", "name")
+"""The captures that change where a reading is."""
+
 _TOO_DEEP = Step(DEAD, ())
 """In place of a step that the automaton's limit forbids."""
 
@@ -270,7 +273,8 @@ class Run:
 
     def _tell(self, event: int, position: int) -> None:
         """Hand an event to the builder."""
-        self._place = self._moved(self._place, event, position)
+        if self._automaton.core.slots[abs(event) - 1].kind in _MOVES:
+            self._place = self._moved(self._place, event, position)
         self._builder.event(event, position)
 
     def _complete(self) -> None:

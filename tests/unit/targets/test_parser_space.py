@@ -135,3 +135,14 @@ def test_a_tool_that_is_not_offered_is_a_call_with_a_problem(lenient: bool) -> N
         assert [c["name"] for c in result.calls] == ["whether"]
         assert [p.code for p in result.problems] == ["unknown-tool"]
         assert (result.recoveries, result.content) == ((), "")
+
+
+@pytest.mark.parametrize("dialect", calligram.dialects())
+@pytest.mark.parametrize("between", ["", "\n"])
+def test_a_second_section_is_no_part_of_the_first(dialect: str, between: str) -> None:
+    """No name, key or value swallows what closes one section and opens the next."""
+    reading = reader(dialect)
+    text = reading.grammar.render(CALLS[:1])
+    result = reading.parse(text + between + text)
+    assert {c["name"] for c in result.calls} == {"weather"}
+    assert [c["arguments"] for c in result.calls] == [CALLS[0]["arguments"]] * len(result.calls)
