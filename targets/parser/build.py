@@ -83,7 +83,7 @@ class Builder:
         stack = self.stack
         if event > 0:
             outer = stack[-1] if stack else None
-            frame = Frame(self._slots[event - 1], position, position, outer)
+            frame = Frame(self._slots[event - 1], position, outer)
             if frame.slot.kind == "arguments":
                 call = self.call
                 if call is not None:
@@ -167,7 +167,9 @@ class Builder:
 
     def _is_spoilt(self, call: Frame, end: int) -> bool:
         """Does a call that ends hold what stands for no value?"""
-        if not call.spoilt and too_deep(call.value):
+        json = call.place is not None and call.place.json
+        # JSON is looked through when it is decoded.
+        if not (call.spoilt or json) and too_deep(call.value):
             self._spoil(call, f"nested more than {MAX_NESTING} deep", end)
         return call.spoilt
 
@@ -225,24 +227,22 @@ class Builder:
                 setattr(parent, slot.kind, frame.value)
             case "member":
                 assert parent is not None and frame.key is not None
-                if not self._in_tree and any(k == frame.key for k, _ in parent.members):
+                repeated = parent.add_member(frame.key, frame.value, frame.place)
+                if repeated and not self._in_tree:
                     span = (frame.start, end)
                     self._problem("duplicate-key", f"the key '{frame.key}' comes twice", span)
-                parent.members.append((frame.key, frame.value))
-                if frame.place is not None:
-                    parent.inner[frame.key] = frame.place
             case "array" if self._in_tree:
-                items = tuple((None, item) for item in frame.items)
+                items = tuple((None, item) for item in frame.items or ())
                 self._give(parent, Branch("array", items), frame, end)
             case "object" if self._in_tree:
                 item = slot.value if isinstance(slot.value, str) else None
-                members, untyped = tuple(frame.members), slot.decode == "untyped"
+                members, untyped = tuple(frame.members or ()), slot.decode == "untyped"
                 branch = Branch("untyped" if untyped else "object", members, item)
                 self._give(parent, branch, frame, end)
             case "array":
-                self._give(parent, frame.items, frame, end)
+                self._give(parent, frame.items or [], frame, end)
             case "object":
-                self._give(parent, dict(frame.members), frame, end)
+                self._give(parent, dict(frame.members or ()), frame, end)
             case "arguments":
                 if self.call is not None:
                     self.call.arguments_end = end
@@ -252,7 +252,7 @@ class Builder:
                     frame.value = self._tree(frame, end)
                     self._give(parent, frame.value, frame, end)
                 else:
-                    self._give(parent, dict(frame.members), frame, end)
+                    self._give(parent, dict(frame.members or ()), frame, end)
             case "value" if slot.decode in ("raw", "json", "untyped") and self._in_tree:
                 leaf = Leaf(self.slice(frame.start, end), slot.decode)
                 self._give(parent, leaf, frame, end)
@@ -264,10 +264,9 @@ class Builder:
         """Hand a value and its place to the capture around it."""
         assert parent is not None
         is_json = frame.slot.decode in ("json", "untyped") and not isinstance(value, Branch)
-        place = Place((frame.start, end), frame.inner, is_json)
+        place = Place((frame.start, end), frame.inner or {}, is_json)
         if parent.slot.kind == "array":
-            parent.inner[len(parent.items)] = place
-            parent.items.append(value)
+            parent.add_item(value, place)
         else:
             parent.value, parent.has_value = value, True
             parent.place = place
@@ -279,7 +278,7 @@ class Builder:
 
     def _tree(self, frame: Frame, end: int) -> Any:
         """The arguments that are written as elements."""
-        root = Branch("object", tuple(frame.members))
+        root = Branch("object", tuple(frame.members or ()))
         call = self.call
         name = call.name if call else None
         tool = self._tools.get(name or "")
