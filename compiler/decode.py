@@ -77,10 +77,24 @@ class _Pairs:
         return found
 
 
-_WITHOUT_OBJECTS = json.JSONDecoder(
-    strict=False, parse_constant=_no_constant, parse_float=decode_number
+class _Repeated(Exception):
+    """An object has a key twice: the names are to be collected."""
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _Repeated
+    return found
+
+
+_DECODER = json.JSONDecoder(
+    strict=False,
+    parse_constant=_no_constant,
+    parse_float=decode_number,
+    object_pairs_hook=_each_once,
 )
-"""Made once: most texts are one string or one number."""
+"""Made once: most texts are short, and have no key twice."""
 
 
 def decode_json(text: str, duplicates: list[str] | None = None) -> Any:
@@ -94,9 +108,9 @@ def decode_json(text: str, duplicates: list[str] | None = None) -> Any:
     """
     pairs = _Pairs()
     try:
-        if "{" not in text:
-            value = _WITHOUT_OBJECTS.decode(text)
-        else:
+        try:
+            value = _DECODER.decode(text)
+        except _Repeated:
             value = json.loads(
                 text,
                 strict=False,
@@ -110,7 +124,8 @@ def decode_json(text: str, duplicates: list[str] | None = None) -> Any:
         raise Undecodable(str(error)) from None
     except ValueError:
         raise Undecodable("a number has too many digits") from None
-    if isinstance(value, (dict, list)) and too_deep(value):
+    # As many brackets as it takes are rare, and soon counted.
+    if text.count("{") + text.count("[") > MAX_NESTING and too_deep(value):
         raise TooDeep
     if duplicates is not None:
         duplicates += pairs.duplicates

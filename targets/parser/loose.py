@@ -13,6 +13,7 @@ from ...compiler.decode import Undecodable, decode_json, decode_python
 from ...compiler.limits import MAX_NESTING
 from .frames import Place
 
+_BLANK: Final = frozenset(b" \t\r\n")
 _SPACE: Final = re.compile(rb"[ \t\r\n]*+")
 _KEY: Final = re.compile(rb"[A-Za-z_$][\w$.-]*+")
 _NUMBER: Final = re.compile(rb"-?\d++(?:\.\d++)?(?:[eE][+-]?\d++)?(?=[\s,:\]})<]|`)")
@@ -59,6 +60,8 @@ class Loose:
 
     def space(self) -> int:
         """Skip white space; -> the next byte, -1 at the end."""
+        if self.at < self.end and self.text[self.at] not in _BLANK:
+            return self.text[self.at]
         found = _SPACE.match(self.text, self.at, self.end)
         assert found is not None
         self.at = found.end()
