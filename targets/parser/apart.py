@@ -7,14 +7,35 @@ all that its lines hold, or all that a code fence holds.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 _LINE_END: Final = re.compile(rb"[ \t]*+(?:\r?\n|\Z)")
 _OPENED: Final = re.compile(rb"(?:\A|\n)([ \t]*```[\w-]*[ \t]*\r?\n[ \t\r\n]*)\Z")
+_OPENS: Final = re.compile(rb"\s*+```[\w-]*+\s*+")
 _CLOSED: Final = re.compile(rb"\s*+```[ \t]*+(?=\r?\n|\Z)")
 _REST: Final = re.compile(rb"\s*+\Z")
 _LOOKED_BACK: Final = 80
 """Bytes that the line which opens a code fence may have."""
+
+
+def fence_around(
+    text: bytes, first: int, content: Sequence[tuple[int, int]]
+) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """The two lines of a code fence around calls with which a message begins; None: there is none.
+
+    Args:
+        first: where the first call begins.
+        content: the spans of content.
+    """
+    # Between content and calls there is nothing but what the dialect has around calls.
+    before = next(((a, b) for a, b in content[:1] if b <= first), None)
+    behind = next(((a, b) for a, b in content if a > first and a < b), None)
+    if before is None or behind is None:
+        return None
+    opened = _OPENS.fullmatch(text, *before) if b"\n" in text[before[0] : first] else None
+    closed = _CLOSED.match(text, *behind)
+    return None if opened is None or closed is None else (before, (behind[0], closed.end()))
 
 
 def standing_apart(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...compiler.judge import Path, judge
 from ...compiler.origin import Origin, Problem
+from .apart import fence_around
 from .attempt import Found
 from .build import Builder
 from .frames import Place, Span
@@ -49,6 +50,7 @@ def finish(
     incomplete = None if ended else _cut_off(builder, len(text))
     problems += [*(problem for problem, _ in run.broken), *builder.problems]
     found: list[Found] = []
+    fence: tuple[Recovery, ...] = ()
     content = builder.content
     # Without content there is nothing to look for, and so nothing to look for it by.
     first = beginning(reader.marks, text, content, builder.starts) if content else []
@@ -69,6 +71,7 @@ def finish(
             found = sorted([*found, *unknown], key=lambda call: call.start)
             content = sorted([*content, *left])
         problems = _without_excused(problems, run.broken, found)
+        content, fence = _unfenced(reader, bytes(text), builder, content)
         if incomplete is None:
             incomplete = next((_cut_short(f, builder) for f in found if f.cut), None)
     notices: list[Problem] = []
@@ -82,6 +85,7 @@ def finish(
     merged = _merged(builder, found)
     calls = [call for _, call, _ in merged]
     recoveries = tuple(r.numbered(i) for i, (_, _, f) in enumerate(merged) for r in _of(f))
+    recoveries = (*fence, *recoveries)
     if isinstance(telling, Holding) and telling.held is not None:
         _tell_held(telling, telling.held, content, merged, builder)
     if incomplete is None and cut:
@@ -128,6 +132,22 @@ def finish(
         recoveries=recoveries,
         notices=tuple(notices),
     )
+
+
+def _unfenced(
+    reader: Reader, text: bytes, builder: Builder, content: list[Span]
+) -> tuple[list[Span], tuple[Recovery, ...]]:
+    """The content without a code fence around calls that nothing marks and that the message begins
+    with; the calls themselves are as the dialect has them."""
+    if reader.marks.bare is None or not builder.starts or not content:
+        return content, ()
+    around = fence_around(text, builder.starts[0], content)
+    if around is None:
+        return content, ()
+    (start, first), (last, end) = around
+    left = [(max(a, end) if a == last else a, b) for a, b in content if (a, b) != (start, first)]
+    note = Recovery("code-fence", "the call is in a code fence", start, first, 0)
+    return [(a, b) for a, b in left if a < b], (note,)
 
 
 def _as_told(gap: Gap) -> str:

@@ -475,6 +475,22 @@ def test_a_fence_around_a_call_that_broke_off_is_taken_with_it() -> None:
     assert reader("llama4-pythonic").parse(in_prose, lenient=True).content == in_prose
 
 
+@pytest.mark.parametrize("dialect", ["paren-json", "phi4-mini-functools", "firefunction-v2"])
+@pytest.mark.parametrize("size", [1, 1000])
+def test_a_fence_around_calls_as_they_should_be_is_none_of_the_content(
+    dialect: str, size: int
+) -> None:
+    good = reader(dialect).grammar.render([{"name": "weather", "arguments": {"city": "Oslo"}}])
+    for text, content in ((f"```\n{good}\n```", ""), (f"```json\n{good}\n```\n", "\n")):
+        deltas, result = told(reader(dialect), text, size)
+        assert (calls(result), result.content.strip(" "), result.problems) == ([OSLO], content, ())
+        assert [r.code for r in result.recoveries] == ["code-fence"]
+        assert "".join(d.text for d in deltas if d.kind == "content") == result.content
+        assert result == reader(dialect).parse(text, lenient=True)
+    prose = f"```\n{good} and more\n```"
+    assert "```" in reader(dialect).parse(prose, lenient=True).content
+
+
 @pytest.mark.parametrize("dialect", BARE)
 @pytest.mark.parametrize("text", ["wea", "weather", "weather is nice", " [1]", "{", "", " ", "```"])
 @pytest.mark.parametrize("size", [1, 3])
