@@ -42,6 +42,9 @@ class Holding(Telling):
         if self.held is None:
             super().broken(start)
             self.held = start
+        else:
+            # What opened the calls goes with the first of them.
+            self.held = min(self.held, start)
 
     def opened(self, frame: Frame, stack: list[Frame], text_only: bool) -> None:
         if self.held is None:

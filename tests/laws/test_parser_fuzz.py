@@ -91,7 +91,7 @@ def search(dialect: str, examples: int) -> None:
     def check(parts: list[str], random: Random, lenient: bool) -> None:
         data = bytearray("".join(parts).encode("utf-8", "surrogatepass"))
         for _ in range(random.randint(0, 2) if data else 0):
-            at = random.randrange(len(data))
+            at = random.randrange(len(data) + 1)
             data[at : at + random.randint(0, 3)] = random.randbytes(random.randint(0, 2))
         cuts = sorted(random.randint(0, len(data)) for _ in range(random.randint(0, 6)))
         agreed(reading, bytes(data), cuts, lenient)

@@ -146,3 +146,15 @@ def test_a_second_section_is_no_part_of_the_first(dialect: str, between: str) ->
     result = reading.parse(text + between + text)
     assert {c["name"] for c in result.calls} == {"weather"}
     assert [c["arguments"] for c in result.calls] == [CALLS[0]["arguments"]] * len(result.calls)
+
+
+@pytest.mark.parametrize("size", [1, 1000])
+def test_a_call_of_no_offered_tool_that_breaks_off_is_told_as_content(size: int) -> None:
+    text = 'functools[{"name": "whether", "arguments": {"city": "A'
+    for end in ("", " }]", '"} {"name": "weather"'):
+        stream = reader("phi4-mini-functools").stream(lenient=True)
+        whole = text + end
+        told = [d for at in range(0, len(whole), size) for d in stream.feed(whole[at : at + size])]
+        result = stream.close()
+        told += stream.rest
+        assert "".join(d.text for d in told if d.kind == "content") == result.content
