@@ -4,6 +4,7 @@ and what it tells on the way adds up to the same."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from random import Random
@@ -92,7 +93,7 @@ class Told:
             literal = self.literal and call["name"] not in self.raw
             # What is not as the grammar has it may be no JSON as it stands; what is beyond a float
             # is written out.
-            literal = literal and not result.problems and "0" * 300 not in arguments
+            literal = literal and not result.problems and not re.search("[0-9]{300}", arguments)
             if literal and arguments not in text and call["arguments"]:
                 out.append(f"arguments {arguments!r} are no slice of the text")
             whole = json.dumps(call["arguments"], ensure_ascii=False)
