@@ -52,7 +52,9 @@ SPECS: Final[Codes] = {
 }
 
 LINT: Final[Codes] = {
+    "accept-repeats": "An accepted shape is the same as one before it (warning).",
     "call-repeats-id": "The call has `{id}` or `{index}` more than once.",
+    "turn-end-inside": "What ends the turn also stands inside calls or between them.",
     "opener-clash": "What opens reasoning or content is also how a call begins.",
     "value-closer": "What ends a tagged value can stand inside JSON.",
     "adjacent-holes": "Two holes stand side by side, so their boundary is lost.",
@@ -172,15 +174,17 @@ RECOVERIES: Final[Codes] = {
     "code-fence": "The call stands in a code fence.",
     "extra-bracket": "A closing bracket too many.",
     "loose-header": "What stands before the call is not quite as the dialect has it.",
+    "loose-space": "White space in or around the calls is not as the dialect has it.",
     "missing-bracket": "A closing bracket is missing; what ends the call is there.",
     "missing-closer": "What ends a call or an argument is missing; its values are complete.",
     "other-spelling": "The call, or what stands behind it, is not quite as the dialect has it.",
     "other-shape": "The call is in another shape than the dialect's.",
-    "python-escape": "A string has escapes that are Python's.",
+    "python-escape": "A string has single quotes that are escaped, as in Python.",
     "python-literal": "True, False or None.",
     "quoted-arguments": "The arguments are JSON in a string.",
     "single-quotes": "A string in single quotes.",
     "trailing-comma": "A comma with nothing behind it.",
+    "unknown-escape": "A string has escapes that JSON does not know: backslashes, as they stand.",
     "unquoted-key": "A key without quotes.",
     "unquoted-value": "A value without quotes, whose type the schema tells.",
 }

@@ -45,8 +45,12 @@ def _no_constant(text: str) -> None:
     raise Undecodable(f"{text} is no JSON")
 
 
-def _number(text: str) -> float | int:
-    """A number with a fraction or exponent; an exact whole one where a float would overflow."""
+def decode_number(text: str) -> float | int:
+    """A number with a fraction or exponent; an exact whole one where a float would overflow.
+
+    Raises:
+        Undecodable: its exponent is beyond `MAX_EXPONENT`.
+    """
     value = float(text)
     if math.isfinite(value):
         return value
@@ -73,8 +77,24 @@ class _Pairs:
         return found
 
 
-_WITHOUT_OBJECTS = json.JSONDecoder(strict=False, parse_constant=_no_constant, parse_float=_number)
-"""Made once: most texts are one string or one number."""
+class _Repeated(Exception):
+    """An object has a key twice: the names are to be collected."""
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _Repeated
+    return found
+
+
+_DECODER = json.JSONDecoder(
+    strict=False,
+    parse_constant=_no_constant,
+    parse_float=decode_number,
+    object_pairs_hook=_each_once,
+)
+"""Made once: most texts are short, and have no key twice."""
 
 
 def decode_json(text: str, duplicates: list[str] | None = None) -> Any:
@@ -88,21 +108,24 @@ def decode_json(text: str, duplicates: list[str] | None = None) -> Any:
     """
     pairs = _Pairs()
     try:
-        if "{" not in text:
-            value = _WITHOUT_OBJECTS.decode(text)
-        else:
+        try:
+            value = _DECODER.decode(text)
+        except _Repeated:
             value = json.loads(
                 text,
                 strict=False,
                 parse_constant=_no_constant,
-                parse_float=_number,
+                parse_float=decode_number,
                 object_pairs_hook=pairs,
             )
     except RecursionError:
         raise TooDeep from None
-    except ValueError as error:
+    except (Undecodable, json.JSONDecodeError) as error:
         raise Undecodable(str(error)) from None
-    if too_deep(value):
+    except ValueError:
+        raise Undecodable("a number has too many digits") from None
+    # As many brackets as it takes are rare, and soon counted.
+    if text.count("{") + text.count("[") > MAX_NESTING and too_deep(value):
         raise TooDeep
     if duplicates is not None:
         duplicates += pairs.duplicates
@@ -139,7 +162,8 @@ def _whole_characters(value: Any) -> Any:
 
 
 def decode_python(text: str) -> str:
-    """The inside of a Python string literal. Unknown escapes stand for themselves, as in Python."""
+    """The inside of a Python string literal. Unknown escapes stand for themselves, as in Python; so
+    do those beyond Unicode, which Python refuses."""
     if "\\" not in text:
         return text
 
@@ -150,7 +174,7 @@ def decode_python(text: str) -> str:
         digits = byte or unit or point
         if digits:
             code = int(digits, 16)
-            return chr(code) if code <= 0x10FFFF else "\ufffd"
+            return chr(code) if code <= 0x10FFFF else found[0]
         if char is None:
             return "\\"
         return _PYTHON_ESCAPES.get(char, "\\" + char)

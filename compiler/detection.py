@@ -34,7 +34,8 @@ def dialect_for(dialect: str | Path | DialectSpec, chat_template: Any) -> Dialec
     if dialect != AUTO:
         if chat_template is not None:
             message = 'a chat_template is for dialect="auto"; this dialect is named'
-            raise ToolError.at("invalid-option", message)
+            hint = "leave out the template, or the dialect"
+            raise ToolError.at("invalid-option", message, hint=hint)
         return load_dialect(dialect)
     if chat_template is None or not _detectors:
         raise SpecError.at(

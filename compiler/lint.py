@@ -15,6 +15,7 @@ from .boundaries import ambiguous_boundaries
 from .lint_args import check_args
 from .lint_shape import Shape
 from .lint_triggers import check_triggers
+from .lint_turn import check_turn
 from .origin import Origin, Problem, did_you_mean, escape_pointer
 from .regex_check import regex_problem
 from .spec import ArgsSpec
@@ -48,6 +49,7 @@ def lint(loaded: LoadedSpec) -> list[Problem]:
     found += _check_tokens(loaded)
     found += _check_tool_kinds(loaded)
     found += _check_openers(loaded, shapes)
+    found += check_turn(loaded, shapes)
     if not any(p.severity == "error" for p in found):
         found += [
             replace(p, origin=loaded.origin(p.origin.pointer))

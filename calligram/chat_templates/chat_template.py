@@ -93,7 +93,7 @@ class ChatTemplate:
 
         Raises:
             ChatTemplateError: `template-syntax`, with the line; `template-raised`, what the
-                template says itself; `template-failed`, an operation of it fails;
+                template says itself; `template-failed`, an operation of it fails, with the line;
                 `template-limit`, more than `seconds`, 4,000,000 characters or 1 GiB of memory.
         """
         given: dict[str, Any] = {

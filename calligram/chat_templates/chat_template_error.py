@@ -10,8 +10,8 @@ from ..compiler.errors import CalligramError
 from ..compiler.origin import Problem
 
 NEXT: Final[Mapping[str, str]] = {
-    "template-failed": "the template may need variables or extensions of its own: look at that "
-    "line, or use the model's template without them",
+    "template-failed": "the template may need variables or extensions of its own: look at what it "
+    "does there, or use the model's template without them",
     "template-format": "name a .jinja file, a GGUF, a tokenizer_config.json or the folder of one",
     "template-limit": "use a shorter template that writes the same calls",
     "template-missing": "the template may be a file of its own on the model's page, as "

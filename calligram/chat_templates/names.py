@@ -119,12 +119,17 @@ _Rank = tuple[int, int, int]
 
 @lru_cache(maxsize=1)
 def _families(dialects: tuple[str, ...]) -> tuple[tuple[str, str, _Words], ...]:
-    """Dialect, family and the family's words."""
-    return tuple(
-        (name, family, _words(re.sub(r"\(.*?\)", " ", family)))
-        for name in dialects
-        for family in load_shipped(name).spec.families
-    )
+    """Dialect, family and the family's words; once more without its size, where that leaves more
+    than a word: a family is listed by the sizes that there are."""
+    found = []
+    for name in dialects:
+        for family in load_shipped(name).spec.families:
+            own = _words(re.sub(r"\(.*?\)", " ", family))
+            any_size = tuple(w for w in own if not _SIZE.fullmatch(w))
+            found.append((name, family, own))
+            if len(any_size) > 1 and any_size != own:
+                found.append((name, family, any_size))
+    return tuple(found)
 
 
 def _words(name: str) -> _Words:

@@ -27,6 +27,8 @@ _NAME: Final = "qname"
 _KEY: Final = "qkey"
 _VALUE: Final = "qvalue"
 _THOUGHT: Final = "Qthought"
+TURN_MARKS: Final = (_NAME, _KEY, _VALUE, _THOUGHT)
+"""The words by which a turn's parts are told; no template should have one of its own."""
 _MARKER: Final = re.compile(r"<[^<>\s]+>")
 _UNCLOSED: Final = re.compile(r"[<\[][^<>\[\]]*\Z")
 _PROBE_TOOL: Final[Tool] = {

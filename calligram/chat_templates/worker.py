@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import sys
+import traceback
 from typing import Any, Final
 
 from jinja2 import Template
@@ -57,11 +58,26 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
     except RaisedByTemplate as error:
         return {"kind": "raised", "error": error.message or ""}
     except TemplateError as error:
-        return {"kind": "failed", "error": error.message or type(error).__name__}
+        return {
+            "kind": "failed",
+            "error": error.message or type(error).__name__,
+            "line": _line(error),
+        }
     except MemoryError:
         return {"kind": "limit", "error": "it needs too much memory"}
     except RecursionError:
         return {"kind": "failed", "error": "it nests too deep"}
     except Exception as error:
         # Templates fail with whatever Python raises for what they do.
-        return {"kind": "failed", "error": f"{type(error).__name__}: {error}"}
+        error_text = f"{type(error).__name__}: {error}"
+        return {"kind": "failed", "error": error_text, "line": _line(error)}
+
+
+def _line(error: Exception) -> int | None:
+    """The template's innermost line that an error went through; jinja2 puts such lines into the
+    traceback, under the name of templates without a file."""
+    line = None
+    for frame, at in traceback.walk_tb(error.__traceback__):
+        if frame.f_code.co_filename == "<template>":
+            line = at
+    return line

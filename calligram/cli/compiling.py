@@ -22,7 +22,7 @@ def compile_grammar(options: CompileOptions, as_json: bool) -> CompiledGrammar:
     """Read the tools and compile them; tools that are left out are named on standard error.
 
     Raises:
-        CalligramError: with the tools' file filled in unless it is about the dialect.
+        CalligramError: with the tools' file filled in unless it is about the dialect or an option.
     """
     bounds = parse_bounds(options.bounds)
     text = read_text(options.tools)
@@ -54,9 +54,11 @@ def compile_grammar(options: CompileOptions, as_json: bool) -> CompiledGrammar:
     except SpecError:
         raise
     except CalligramError as error:
-        raise type(error)(
-            in_file(documents.located(error.problems), shown(options.tools))
-        ) from None
+        # What is wrong with an option is not wrong with the file.
+        of_options = [p for p in error.problems if p.code == "invalid-option"]
+        others = [p for p in error.problems if p.code != "invalid-option"]
+        located = in_file(documents.located(others), shown(options.tools))
+        raise type(error)([*of_options, *located]) from None
     if not as_json:
         for name, reason in left_out(grammar).items():
             sys.stderr.write(visible(f"left out: {name} ({reason})") + "\n")

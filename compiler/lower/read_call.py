@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence as Seq
 from typing import Final
 
@@ -34,6 +35,7 @@ from .texts import unopened
 
 CUT: Final = Cut()
 _PUNCTUATION: Final = "{}[]:,"
+_SEAM: Final = re.compile(r">(?=[<\[{])|[\]}](?=<)")
 
 
 class ReadCalls:
@@ -54,7 +56,7 @@ class ReadCalls:
             return Literal(separator)
         visible = separator.strip()
         gap = self.values.gap
-        return sequence(gap, Literal(visible), gap) if visible else gap
+        return self.merged([gap, self.literal(visible), gap]) if visible else gap
 
     def call(self, shape: Shape) -> Expr:
         layout = value_layout(self.spec, shape.args, shape.json, Gaps())
@@ -117,13 +119,26 @@ class ReadCalls:
             return Literal(text)
         parts: list[Expr] = []
         stripped = text.rstrip() if keep_end else text
-        for before, char in zip(" " + stripped, stripped, strict=False):
-            if before == ">" and char == "<":
-                parts.append(self.values.gap)  # Two tags; readers of tags take white space there.
+        seams = self._seams(stripped)
+        for at, char in enumerate(stripped):
+            if at in seams:
+                parts.append(self.values.gap)
             parts.append(self.values.gap if char.isspace() else Literal(char))
         if keep_end and len(stripped) < len(text):
             parts.append(self.values.gap)
         return self.merged(parts)
+
+    def _seams(self, text: str) -> set[int]:
+        """Where tags, or a tag and a bracket, touch in a literal, and not inside a token: readers
+        take white space there."""
+        tokens = (t.text for t in self.spec.tokens if len(t.text) > 1)
+        inside = {
+            at
+            for token in tokens
+            for found in re.finditer(re.escape(token), text)
+            for at in range(found.start() + 1, found.end())
+        }
+        return {found.start() + 1 for found in _SEAM.finditer(text)} - inside
 
     def merged(self, parts: list[Expr]) -> Expr:
         """Gaps that touch are one gap."""

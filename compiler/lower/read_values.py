@@ -35,6 +35,12 @@ from .raw import raw_text
 from .spelling import ALL, DIGIT, StringStyle, spell
 
 ANY_CHAR: Final = Chars(ALL)
+_HEX: Final = Chars(((0x30, 0x39), (0x41, 0x46), (0x61, 0x66)))
+_JSON_UNIT: Final = sequence(Literal("u"), _HEX, _HEX, _HEX, _HEX)
+_JSON_ESCAPE: Final = choice(Chars(tuple((ord(c), ord(c)) for c in '"/\\bfnrt')), _JSON_UNIT)
+"""What may stand behind a backslash, RFC 8259 section 7."""
+_JSON_ESCAPE_OR_QUOTE: Final = choice(Literal("'"), _JSON_ESCAPE)
+"""The same in quotes of another kind."""
 _JSON_WORDS: Final = ("true", "false", "null")
 _WHITESPACE: Final = Chars(((0x09, 0x0A), (0x0D, 0x0D), (0x20, 0x20)))
 
@@ -116,7 +122,8 @@ class ReadValues:
         return self.once(("braces", layout, depth), "braces", build)
 
     def string_body(self, style: StringStyle) -> Expr:
-        """The inside of a string, broken escapes and control characters included."""
+        """The inside of a string, control characters included, and where the escapes are Python's,
+        those that it does not know too: in Python they stand for themselves."""
         if style.escape == "none":
             language = raw_text(style, "", self.avoid)
             return Regular(spell(language.dfa, "none", ""), 0, None, "text")
@@ -125,14 +132,14 @@ class ReadValues:
                 spell(Language.avoiding((), style.close).dfa, "none", ""), 0, None, "text"
             )
         quote = style.close[:1]
-        key = ("string", quote)
-        return self.once(key, "text", lambda: _loose_string(quote))
+        escape = ANY_CHAR if style.escape == "python" else _JSON_ESCAPE_OR_QUOTE
+        return self.once(("string", quote, escape), "text", lambda: _loose_string(quote, escape))
 
     def json_string(self) -> Expr:
         return self.once(
             "json-string",
             "json-string",
-            lambda: sequence(Literal('"'), _loose_string('"'), Literal('"')),
+            lambda: sequence(Literal('"'), _loose_string('"', _JSON_ESCAPE), Literal('"')),
         )
 
     def _number(self) -> Expr:
@@ -190,26 +197,32 @@ def _literals(literals: LiteralsSpec, known: tuple[str, ...] = ()) -> list[Expr]
     return options
 
 
-def _loose_string(quote: str) -> Expr:
-    """The inside of a quoted string. Control characters and unknown escapes too: what an
-    unconstrained model writes is to be read, then judged."""
+def _loose_string(quote: str, escape: Expr) -> Expr:
+    """The inside of a quoted string. Control characters too: what an unconstrained model writes is
+    to be read, then judged. What no escape stands for is not read: there would be no value.
+
+    Args:
+        escape: what may stand behind a backslash.
+    """
     loose: list[tuple[int, int]] = []
     low = 0
     for point in sorted((ord(quote), ord("\\"))):
         loose.append((low, point - 1))
         low = point + 1
     loose += [(low, ALL[0][1]), ALL[1]]
-    return Repeat(Choice((Chars(tuple(loose)), sequence(Literal("\\"), ANY_CHAR))), 0, None)
+    return Repeat(Choice((Chars(tuple(loose)), sequence(Literal("\\"), escape))), 0, None)
 
 
 def _loose_number() -> Expr:
     digits = Repeat(DIGIT, 1, None)
+    # JSON has no number with zeros before it, and so no value for one.
+    whole = Choice((Literal("0"), sequence(Chars(((0x31, 0x39),)), Repeat(DIGIT, 0, None))))
     sign = Chars(((0x2B, 0x2B), (0x2D, 0x2D)))
     power = Sequence((Chars(((0x45, 0x45), (0x65, 0x65))), optional(sign), digits))
     return Sequence(
         (
             optional(Literal("-")),
-            digits,
+            whole,
             optional(Sequence((Literal("."), digits))),
             optional(power),
         )

@@ -76,7 +76,10 @@ class Shape:
             # Only white space ends the name, and a call begins with what is visible behind it.
             own += [e.lstrip()[:1] for e in (*self.after_name(), literal_after(self.call, "args"))]
         tokens = (t.text for t in spec.tokens if not t.text.isalnum() and t.text.strip())
-        return tuple(dict.fromkeys(t for t in (*own, *later, *tokens) if t))
+        # Where a call begins with its name, the section may as well end there, or begin anew.
+        around = (self.section.open, self.section.close) if isinstance(self.call[0], Hole) else ()
+        texts = (*own, *later, *tokens, *(t.strip() for t in around))
+        return tuple(dict.fromkeys(t for t in texts if t))
 
     def after_id(self) -> str:
         """The literal behind `{id}`, which no id can hold."""

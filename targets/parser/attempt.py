@@ -21,7 +21,8 @@ from .loose import Loose, NoValue
 from .markers import Marks, Param
 from .result import Recovery
 
-_FENCE: Final = re.compile(rb"```[A-Za-z]*+")
+_FENCE: Final = re.compile(rb"```[\w-]*+")
+_FENCE_END: Final = re.compile(rb"\s*+```(?!\w)")
 _INDEX: Final = re.compile(rb":(\d+)")
 _PLAIN: Final = ArgsSpec(notation="tagged")
 """How unquoted text is read: JSON, else a string."""
@@ -41,6 +42,7 @@ class Found:
 
     Attributes:
         cut: may the call have had more arguments, which were cut off?
+        apart: is it marked, or does it stand apart from prose?
     """
 
     start: int
@@ -49,6 +51,7 @@ class Found:
     place: Place | None
     recoveries: list[Note]
     cut: bool = False
+    apart: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,8 @@ class Attempt:
         self.found: list[Found] = []
         # Whoever begins before this and fails behind it fails from wherever he begins.
         self.headed = at
+        # Does a code fence stand before the calls that nothing has closed?
+        self.fenced = False
         # What stands once before the calls, if it is there.
         self._opener = b""
         # What should have ended calls before, unless another one follows.
@@ -113,6 +118,12 @@ class Attempt:
         except NoValue:
             return
 
+    def is_marked(self) -> bool:
+        """Does what no prose holds stand before the calls that were found?"""
+        first = self.found[0]
+        head = first.end if first.place is None else first.place.span[0]
+        return self.marks.is_marked(self.loose.text, self.start, head)
+
     # Before and behind ------------------------------------------------------------------------
 
     def _header(self) -> None:
@@ -123,6 +134,7 @@ class Attempt:
             at = loose.at
             if not loose.match(_FENCE):
                 break
+            self.fenced = True
             loose.note("code-fence", "the call is in a code fence", at)
             loose.match(self.marks.header)
 
@@ -145,7 +157,7 @@ class Attempt:
         loose = self.loose
         last = self.found[-1]
         noted: list[tuple[str, str, int, int]] = []
-        before = loose.at
+        ended = before = loose.at
         loose.space()
         at = loose.at
         brackets = loose.match(_BRACKETS)
@@ -155,7 +167,9 @@ class Attempt:
                 noted.append(("extra-bracket", "a bracket too many", at, loose.at))
         else:
             loose.at = at
-        loose.match(_FENCE)
+        if self.fenced and loose.match(_FENCE_END) is not None:
+            self.fenced = False
+            before = loose.at
         loose.space()
         behind = loose.at
         while self._skip(self.marks.closers):
@@ -167,7 +181,7 @@ class Attempt:
         closed = loose.at > behind or whole
         self._owed = None
         if self.marks.closes and not self._ends(behind) and not whole:
-            missing = Note("missing-closer", "what ends the call is missing", before, before)
+            missing = Note("missing-closer", "what ends the call is missing", ended, ended)
             if self.marks.call_closes:
                 last.recoveries.append(missing)
             else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from ...compiler.decode import (
     TooDeep,
@@ -27,10 +27,7 @@ from .frames import Frame, Place, Span
 from .result import Delta
 from .telling import Telling
 
-
-def _too_deep(name: str | None, span: Span) -> Problem:
-    message = f"the arguments cannot be read: nested more than {MAX_NESTING} deep"
-    return Problem("invalid-json", message, Origin("/arguments", name, span=span))
+_PARTS: Final = ("name", "id", "key", "value")
 
 
 class Builder:
@@ -43,10 +40,12 @@ class Builder:
         args: how the dialect writes arguments.
         telling: told of everything as it is read; None if nobody listens.
         opener: what stands once before the calls of a turn; None: nothing.
+        parts: where to put what is captured and where it stands, of what is no container; None:
+            nowhere.
 
     Attributes:
         places: where the arguments of each call stand.
-        starts: where each call begins.
+        starts, ends: where each call begins and ends.
     """
 
     def __init__(
@@ -57,8 +56,10 @@ class Builder:
         args: ArgsSpec,
         telling: Telling | None = None,
         opener: re.Pattern[bytes] | None = None,
+        parts: list[tuple[str, int, int]] | None = None,
     ) -> None:
         self._telling = telling
+        self._parts = parts
         self._opener = opener
         # Where what was captured last ends, and whether it was a call.
         self._edge = (0, False)
@@ -73,6 +74,7 @@ class Builder:
         self.problems: list[Problem] = []
         self.places: list[Place | None] = []
         self.starts: list[int] = []
+        self.ends: list[int] = []
         self._kinds: dict[str, list[ObjectValue]] = {}
         self._decoders: dict[tuple[str | None, bool], TreeDecoder] = {}
 
@@ -81,7 +83,7 @@ class Builder:
         stack = self.stack
         if event > 0:
             outer = stack[-1] if stack else None
-            frame = Frame(self._slots[event - 1], position, position, outer)
+            frame = Frame(self._slots[event - 1], position, outer)
             if frame.slot.kind == "arguments":
                 call = self.call
                 if call is not None:
@@ -91,6 +93,9 @@ class Builder:
                 text_only = frame.slot.decode == "untyped" and self._is_text()
                 self._telling.opened(frame, stack, text_only)
         else:
+            if stack[-1].slot.kind == "call" and self._is_spoilt(stack[-1], position):
+                self._refuse(position)
+                return
             frame = stack.pop()
             self._close(frame, position)
             if self._telling is not None:
@@ -160,11 +165,42 @@ class Builder:
         self.stack.clear()
         return call
 
+    def _is_spoilt(self, call: Frame, end: int) -> bool:
+        """Does a call that ends hold what stands for no value?"""
+        json = call.place is not None and call.place.json
+        # JSON is looked through when it is decoded.
+        if not (call.spoilt or json) and too_deep(call.value):
+            self._spoil(call, f"nested more than {MAX_NESTING} deep", end)
+        return call.spoilt
+
+    def _spoil(self, frame: Frame, why: str, end: int) -> None:
+        """A capture, and the call it is in, holds what stands for no value."""
+        frame.spoilt = True
+        call = self.call
+        if call is not None:
+            call.spoilt = True
+        message = f"the arguments cannot be read, and so the call is none: {why}"
+        self._problem("invalid-json", message, (frame.start, end))
+
+    def _refuse(self, position: int) -> None:
+        """The open call ends, and is none: its text becomes content."""
+        start = self.given_back(position)
+        self.stack.pop()
+        if self._telling is not None:
+            self._telling.broken(start)
+            self._telling.plain("content", start, position)
+        self.content.append((start, position))
+        self._edge = (position, False)
+
     # Closing ----------------------------------------------------------------------------------
 
     def _close(self, frame: Frame, end: int) -> None:
         slot = frame.slot
         parent = self.stack[-1] if self.stack else None
+        if self._parts is not None and (
+            slot.kind in _PARTS or (slot.kind == "arguments" and slot.decode == "json")
+        ):
+            self._parts.append((slot.kind, frame.start, end))
         match slot.kind:
             case "content":
                 self._edge = (end, False)
@@ -174,13 +210,12 @@ class Builder:
                 self.reasoning.append((frame.start, end))
             case "call":
                 self._edge = (end, True)
+                # Without a capture of arguments the dialect's call has none.
                 arguments = frame.value if frame.has_value else {}
-                if too_deep(arguments):
-                    self.problems.append(_too_deep(frame.name, (frame.start, end)))
-                    arguments = {}
                 self.calls.append({"name": frame.name, "arguments": arguments, "id": frame.id})
                 self.places.append(frame.place)
                 self.starts.append(frame.start)
+                self.ends.append(end)
             case "key" if parent is not None and parent.key is not None:
                 frame.value = self._text_of(frame, end)
                 if frame.value != parent.key:
@@ -192,24 +227,22 @@ class Builder:
                 setattr(parent, slot.kind, frame.value)
             case "member":
                 assert parent is not None and frame.key is not None
-                if not self._in_tree and any(k == frame.key for k, _ in parent.members):
+                repeated = parent.add_member(frame.key, frame.value, frame.place)
+                if repeated and not self._in_tree:
                     span = (frame.start, end)
                     self._problem("duplicate-key", f"the key '{frame.key}' comes twice", span)
-                parent.members.append((frame.key, frame.value))
-                if frame.place is not None:
-                    parent.inner[frame.key] = frame.place
             case "array" if self._in_tree:
-                items = tuple((None, item) for item in frame.items)
+                items = tuple((None, item) for item in frame.items or ())
                 self._give(parent, Branch("array", items), frame, end)
             case "object" if self._in_tree:
                 item = slot.value if isinstance(slot.value, str) else None
-                members, untyped = tuple(frame.members), slot.decode == "untyped"
+                members, untyped = tuple(frame.members or ()), slot.decode == "untyped"
                 branch = Branch("untyped" if untyped else "object", members, item)
                 self._give(parent, branch, frame, end)
             case "array":
-                self._give(parent, frame.items, frame, end)
+                self._give(parent, frame.items or [], frame, end)
             case "object":
-                self._give(parent, dict(frame.members), frame, end)
+                self._give(parent, dict(frame.members or ()), frame, end)
             case "arguments":
                 if self.call is not None:
                     self.call.arguments_end = end
@@ -219,7 +252,7 @@ class Builder:
                     frame.value = self._tree(frame, end)
                     self._give(parent, frame.value, frame, end)
                 else:
-                    self._give(parent, dict(frame.members), frame, end)
+                    self._give(parent, dict(frame.members or ()), frame, end)
             case "value" if slot.decode in ("raw", "json", "untyped") and self._in_tree:
                 leaf = Leaf(self.slice(frame.start, end), slot.decode)
                 self._give(parent, leaf, frame, end)
@@ -231,10 +264,9 @@ class Builder:
         """Hand a value and its place to the capture around it."""
         assert parent is not None
         is_json = frame.slot.decode in ("json", "untyped") and not isinstance(value, Branch)
-        place = Place((frame.start, end), frame.inner, is_json)
+        place = Place((frame.start, end), frame.inner or {}, is_json)
         if parent.slot.kind == "array":
-            parent.inner[len(parent.items)] = place
-            parent.items.append(value)
+            parent.add_item(value, place)
         else:
             parent.value, parent.has_value = value, True
             parent.place = place
@@ -246,13 +278,13 @@ class Builder:
 
     def _tree(self, frame: Frame, end: int) -> Any:
         """The arguments that are written as elements."""
-        root = Branch("object", tuple(frame.members))
+        root = Branch("object", tuple(frame.members or ()))
         call = self.call
         name = call.name if call else None
         tool = self._tools.get(name or "")
         if root.depth > MAX_NESTING:
-            self.problems.append(_too_deep(name, (frame.start, end)))
-            return {}
+            self._spoil(frame, f"nested more than {MAX_NESTING} deep", end)
+            return None
         omits_null = frame.slot.value is True
         decoder = self._decoders.get((name, omits_null))
         if decoder is None:
@@ -270,14 +302,9 @@ class Builder:
         text = self.slice(frame.start, end)
         match frame.slot.decode:
             case "json":
-                try:
-                    return str(decode_json(text))
-                except Undecodable:
-                    span = (frame.start, end)
-                    self._problem("invalid-json", f"{text!r} is no JSON string", span)
-                    return text.strip('"')
+                return str(decode_json(text))
             case "json-inside":
-                return self._json_inside(frame, end)
+                return decode_json_inside(text)
             case "python":
                 return decode_python(text)
             case "xml":
@@ -287,25 +314,20 @@ class Builder:
             case _:
                 return text
 
-    def _json_inside(self, frame: Frame, end: int) -> str:
-        text = self.slice(frame.start, end)
-        try:
-            return decode_json_inside(text)
-        except Undecodable:
-            self._problem(
-                "invalid-json", f"{text!r} is no JSON string's inside", (frame.start, end)
-            )
-            return text
-
     def _json(self, frame: Frame, end: int) -> Any:
+        """JSON: the arguments, or one of them. One that is none, where the notation only says that
+        it should be, stays the text it is."""
         text = self.slice(frame.start, end)
         duplicates: list[str] = []
         try:
             value = decode_json(text, duplicates)
         except Undecodable as error:
-            span = (frame.start, end)
-            self._problem("invalid-json", f"the arguments are no JSON: {error}", span)
-            return {} if frame.slot.kind == "arguments" else text
+            if frame.slot.kind == "arguments":
+                self._spoil(frame, str(error), end)
+                return None
+            message = f"the argument is no JSON, and stays the text it is: {error}"
+            self._problem("invalid-json", message, (frame.start, end))
+            return text
         for key in duplicates:
             self._problem("duplicate-key", f"the key '{key}' comes twice", (frame.start, end))
         return value
@@ -318,7 +340,7 @@ class Builder:
             case "json":
                 return self._json(frame, end)
             case "json-inside":
-                return self._json_inside(frame, end)
+                return decode_json_inside(self.slice(frame.start, end))
             case "python":
                 return decode_python(self.slice(frame.start, end))
             case "xml":

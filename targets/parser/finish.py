@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from ...compiler.judge import Path, judge
 from ...compiler.origin import Origin, Problem
+from .apart import fence_around
 from .attempt import Found
 from .build import Builder
 from .frames import Place, Span
 from .holding import Holding
-from .lenient import beginning, near_misses, recover
+from .layout import Gap, misplaced_space
+from .lenient import beginning, misnamed, near_misses, recover
 from .places import locate
-from .result import Incomplete, ParseResult
+from .result import Incomplete, ParseResult, Recovery
 from .run import Run
 from .telling import Telling
 
@@ -48,6 +50,7 @@ def finish(
     incomplete = None if ended else _cut_off(builder, len(text))
     problems += [*(problem for problem, _ in run.broken), *builder.problems]
     found: list[Found] = []
+    fence: tuple[Recovery, ...] = ()
     content = builder.content
     # Without content there is nothing to look for, and so nothing to look for it by.
     first = beginning(reader.marks, text, content, builder.starts) if content else []
@@ -63,17 +66,26 @@ def finish(
                 telling.broken(open_call.start)
         else:
             content = [(a, min(b, open_call.start)) for a, b in content if a < open_call.start]
+        unknown, left = misnamed(reader.marks, reader.tools, text, builder)
+        if unknown:
+            found = sorted([*found, *unknown], key=lambda call: call.start)
+            content = sorted([*content, *left])
         problems = _without_excused(problems, run.broken, found)
+        content, fence = _unfenced(reader, bytes(text), builder, content)
         if incomplete is None:
             incomplete = next((_cut_short(f, builder) for f in found if f.cut), None)
     notices: list[Problem] = []
     if content:
         told = sorted(span[0] for p in problems if (span := p.origin.span) is not None)
-        near = near_misses(reader.marks, reader.tools, text, content, first)
+        broken = [
+            (begun, problem.origin.span[0]) for problem, begun in run.broken if problem.origin.span
+        ]
+        near = near_misses(reader.marks, reader.tools, text, content, first, broken)
         notices = [n for n in near if not _touches(n, told)]
     merged = _merged(builder, found)
     calls = [call for _, call, _ in merged]
     recoveries = tuple(r.numbered(i) for i, (_, _, f) in enumerate(merged) for r in _of(f))
+    recoveries = (*fence, *recoveries)
     if isinstance(telling, Holding) and telling.held is not None:
         _tell_held(telling, telling.held, content, merged, builder)
     if incomplete is None and cut:
@@ -97,7 +109,16 @@ def finish(
         problems += judge(grammar, calls, where)
         if incomplete is None and text and verdict.position == len(text) and not recoveries:
             incomplete = Incomplete(None, "", f"the text ends early: {verdict.message}")
-        if not problems and not recoveries:
+        gap = None
+        if not problems and incomplete is None and calls and not found:
+            gap = misplaced_space(reader, bytes(text), calls)
+        if gap is not None and attempts is not None:
+            recoveries = (_spaced(gap, builder.ends),)
+        elif gap is not None:
+            message = f"at byte {gap.span[0]}: {_as_told(gap)}"
+            hint = "lenient reading takes it"
+            problems.append(Problem("not-accepted", message, Origin(span=gap.span), hint))
+        elif not problems and not recoveries:
             code = "incomplete" if incomplete else "not-accepted"
             message = f"at byte {verdict.position}: {verdict.message}"
             origin = Origin(span=(verdict.position, verdict.position))
@@ -111,6 +132,34 @@ def finish(
         recoveries=recoveries,
         notices=tuple(notices),
     )
+
+
+def _unfenced(
+    reader: Reader, text: bytes, builder: Builder, content: list[Span]
+) -> tuple[list[Span], tuple[Recovery, ...]]:
+    """The content without a code fence around calls that nothing marks and that the message begins
+    with; the calls themselves are as the dialect has them."""
+    if reader.marks.bare is None or not builder.starts or not content:
+        return content, ()
+    around = fence_around(text, builder.starts[0], content)
+    if around is None:
+        return content, ()
+    (start, first), (last, end) = around
+    left = [(max(a, end) if a == last else a, b) for a, b in content if (a, b) != (start, first)]
+    note = Recovery("code-fence", "the call is in a code fence", start, first, 0)
+    return [(a, b) for a, b in left if a < b], (note,)
+
+
+def _as_told(gap: Gap) -> str:
+    found = repr(gap.found) if gap.found else "none"
+    wanted = repr(gap.wanted) if gap.wanted else "none"
+    return f"white space is not as the dialect has it: expected {wanted}, found {found}"
+
+
+def _spaced(gap: Gap, ends: list[int]) -> Recovery:
+    """White space that was overlooked, with the call that it stands before or in."""
+    call = min(bisect_left(ends, gap.span[1]), len(ends) - 1)
+    return Recovery("loose-space", _as_told(gap), *gap.span, call)
 
 
 def _touches(notice: Problem, told: list[int]) -> bool:
@@ -174,8 +223,10 @@ Merged = list[tuple[int, dict[str, Any], "Place | Found | None"]]
 def _merged(builder: Builder, found: list[Found]) -> Merged:
     """All calls in the order of the text."""
     out: Merged = []
+    taken = {f.start for f in found}
     for start, call, place in zip(builder.starts, builder.calls, builder.places, strict=True):
-        out.append((start, call, place))
+        if start not in taken:
+            out.append((start, call, place))
     out += [(f.start, f.call, f) for f in found]
     return sorted(out, key=lambda entry: entry[0]) if found else out
 

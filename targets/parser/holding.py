@@ -1,7 +1,7 @@
 """Telling what lenient reading cannot change any more.
 
 Whether a marker in prose, or a call that broke off, is a call after all shows when everything has
-been read. From there on nothing is told before the end.
+been read; so does what a call of no offered tool is. From there on nothing is told before the end.
 """
 
 from __future__ import annotations
@@ -42,15 +42,29 @@ class Holding(Telling):
         if self.held is None:
             super().broken(start)
             self.held = start
+        else:
+            # What opened the calls goes with the first of them.
+            self.held = min(self.held, start)
 
     def opened(self, frame: Frame, stack: list[Frame], text_only: bool) -> None:
         if self.held is None:
             self._open = self._open and frame.slot.kind != "call"
+            if frame.slot.kind == "arguments" and self._is_unknown(frame.outer):
+                return
             super().opened(frame, stack, text_only)
 
     def closed(self, frame: Frame, parent: Frame | None, end: int) -> None:
-        if self.held is None:
+        if self.held is None and not self._is_unknown(frame):
             super().closed(frame, parent, end)
+
+    def _is_unknown(self, call: Frame | None) -> bool:
+        """Is this a call of no offered tool, or inside one? From there on all is held."""
+        while call is not None and call.slot.kind != "call":
+            call = call.outer
+        if call is None or call.name is None or call.name in self._marks.tools:
+            return False
+        self.held = call.start
+        return True
 
     def grow(self, frame: Frame, sure: int, *, closing: bool = False) -> None:
         if self.held is None:

@@ -1,23 +1,40 @@
 """Calls in shapes that nobody taught the model: where they are looked for.
 
 They are looked for behind markers that no prose holds, where calls broke off and, where nothing
-marks a call, at the beginning of the message. What is read there is in :mod:`.attempt`.
+marks a call, at the beginning of the message; without a marker they have to stand apart from prose.
+What is read there is in :mod:`.attempt`.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 from ...compiler.ir import Call
 from ...compiler.origin import Origin, Problem
-from .attempt import Attempt, Found
+from .apart import standing_apart
+from .attempt import Attempt, Found, Note
+from .build import Builder
 from .frames import Span
 from .markers import Marks
 
 _WORK: Final = 8
 """Bytes that all attempts may read together, as a multiple of the text."""
+_NOTED: Final = 100
+"""Near misses of one kind that are told of one text."""
+_LOOKS: Final = "this looks like a call of '{}', but is content as the dialect has it"
+_OTHERS: Final = (
+    "this looks like the beginning of a call of '{}' in another dialect, but is content"
+)
+_TAKEN: Final = "lenient reading takes it for a call"
+_NOT_TAKEN: Final = (
+    "no call begins there: what marks one is missing, or it does not stand apart at the beginning "
+    "of the message"
+)
+_NOT_OWN: Final = "the model may write another dialect than the one that is read"
 
 
 def recover(
@@ -26,12 +43,15 @@ def recover(
     text: bytearray,
     spans: Sequence[Span],
     attempts: Sequence[int],
+    *,
+    noting: int = 0,
 ) -> tuple[list[Found], list[Span]]:
     """The calls in what would else be content; -> the calls, and what is left of the content.
 
     Args:
         spans: the content, in order.
         attempts: where calls broke off, or may begin.
+        noting: if not 0, as many calls are enough, those in the midst of prose among them.
     """
     data = bytes(text)
     work = _WORK * len(data)
@@ -58,9 +78,12 @@ def recover(
             attempt = Attempt(marks, tools, data, at, limit)
             calls = attempt.calls()
             work -= attempt.loose.at - at + 1
-            if not calls:
+            if not calls or not (_apart(attempt, (kept, end)) or noting):
                 at = max(at + 1, attempt.headed)
                 continue
+            if 0 < noting <= len(found):
+                return found, left
+            at = max(kept, calls[0].start)
             if kept < at:
                 left.append((kept, at))
             found += calls
@@ -68,6 +91,44 @@ def recover(
         if kept < end:
             left.append((kept, end))
     return found, left
+
+
+def _apart(attempt: Attempt, within: Span) -> bool:
+    """Are the calls that were found marked, or do they stand apart? Then a code fence that stands
+    around them is theirs."""
+    if attempt.is_marked():
+        return True
+    first, last = attempt.found[0], attempt.found[-1]
+    found = standing_apart(attempt.loose.text, first.start, last.end, within, fenced=attempt.fenced)
+    if found is None:
+        for call in attempt.found:
+            call.apart = False
+        return False
+    if found[0] < first.start:
+        fence = Note("code-fence", "the call is in a code fence", found[0], first.start)
+        first.recoveries.insert(0, fence)
+    first.start, last.end = found
+    return True
+
+
+def misnamed(
+    marks: Marks, tools: Mapping[str, Call], text: bytearray, builder: Builder
+) -> tuple[list[Found], list[Span]]:
+    """The calls in what was read as calls of tools that are not offered: its name may be a whole
+    call. -> the calls, and what is left of the text around them, which is content then.
+    """
+    ends = zip(builder.starts, builder.ends, builder.calls, strict=True)
+    spans = {start: end for start, end, call in ends if call["name"] not in tools}
+    if not spans:
+        return [], []
+    found, left = recover(marks, tools, text, list(spans.items()), list(spans))
+    read = {call.start for call in found}
+    # Behind what is no call from its beginning on, another one may stand; so it is left alone.
+    whole = [(start, end) for start, end in spans.items() if start in read]
+    return (
+        [f for f in found if any(a <= f.start < b for a, b in whole)],
+        [(a, b) for a, b in left if any(low <= a < high for low, high in whole)],
+    )
 
 
 def beginning(
@@ -91,28 +152,53 @@ def near_misses(
     text: bytearray,
     spans: Sequence[Span],
     first: list[int],
+    broken: Sequence[Span],
 ) -> list[Problem]:
     """Content that looks like calls of offered tools, as notes.
 
     Args:
+        broken: what is content because a call broke off, from where it began to where it did: a
+            problem says so, and no note is needed.
         first: where the message begins as a call that nothing marks.
     """
+    spans = _without(joined(spans), broken)
+    places = [*first, *marks.bare_places(text, spans)]
+    near = recover(marks, tools, text, spans, places, noting=_NOTED)[0]
     out = []
-    for found in recover(marks, tools, text, spans, [*first, *marks.bare_places(text, spans)])[0]:
-        name = found.call["name"]
-        read = found.start in first or marks.first(text, found.start, found.end) == found.start
-        out.append(
-            Problem(
-                "near-miss",
-                f"this looks like a call of '{name}', but is content as the dialect has it",
-                Origin(tool=name, span=(found.start, found.end)),
-                "lenient reading takes it for a call"
-                if read
-                else "no call begins there: what marks one is missing, or it is not at the "
-                "beginning of the message",
-                "note",
-            )
-        )
+    for found in near:
+        at_marker = marks.first(text, found.start, found.end) == found.start
+        hint = _TAKEN if at_marker or (found.start in first and found.apart) else _NOT_TAKEN
+        out.append(_near_miss(found.call["name"], (found.start, found.end), _LOOKS, hint))
+    # Calls stand one behind the other.
+    starts, ends = [f.start for f in near], [f.end for f in near]
+    for name, start, end in islice(marks.foreign(text, spans), _NOTED):
+        behind = bisect_left(ends, start)
+        if behind == len(near) or starts[behind] > end:
+            out.append(_near_miss(name, (start, end), _OTHERS, _NOT_OWN))
+    return sorted(out, key=lambda note: note.origin.span or (0, 0))
+
+
+def _near_miss(name: str, span: Span, message: str, hint: str) -> Problem:
+    origin = Origin(tool=name, span=span)
+    return Problem("near-miss", message.format(name), origin, hint, "note")
+
+
+def _without(spans: Sequence[Span], others: Sequence[Span]) -> list[Span]:
+    """The spans without what lies in others; both ascend."""
+    out: list[Span] = []
+    left = deque(others)
+    for start, end in spans:
+        at = start
+        while left and left[0][0] < end:
+            low, high = left[0]
+            if at < low:
+                out.append((at, low))
+            at = max(at, high)
+            if high > end:
+                break
+            left.popleft()
+        if at < end:
+            out.append((at, end))
     return out
 
 

@@ -13,6 +13,7 @@ from ...compiler.decode import Undecodable, decode_json, decode_python
 from ...compiler.limits import MAX_NESTING
 from .frames import Place
 
+_BLANK: Final = frozenset(b" \t\r\n")
 _SPACE: Final = re.compile(rb"[ \t\r\n]*+")
 _KEY: Final = re.compile(rb"[A-Za-z_$][\w$.-]*+")
 _NUMBER: Final = re.compile(rb"-?\d++(?:\.\d++)?(?:[eE][+-]?\d++)?(?=[\s,:\]})<]|`)")
@@ -22,6 +23,13 @@ _SINGLE: Final = re.compile(rb"'((?:[^'\\]|\\.)*+)'", re.DOTALL)
 _LITERALS: Final = {b"true": True, b"false": False, b"null": None}
 _PYTHON: Final = {b"True": True, b"False": False, b"None": None}
 _CLOSERS: Final = {0x7B: 0x7D, 0x5B: 0x5D, 0x28: 0x29}
+
+_ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{4}|(.))", re.DOTALL)
+_KNOWN: Final = '"\\/bfnrt'
+_ESCAPES: Final = {
+    "python-escape": "a string with a single quote that is escaped, as in Python",
+    "unknown-escape": "a string with escapes that JSON does not know: backslashes, as they stand",
+}
 
 Kind = Callable[[str, str], tuple[Any] | None]
 """What an unquoted text under a key of the arguments stands for, by the schema; None: nothing."""
@@ -52,6 +60,8 @@ class Loose:
 
     def space(self) -> int:
         """Skip white space; -> the next byte, -1 at the end."""
+        if self.at < self.end and self.text[self.at] not in _BLANK:
+            return self.text[self.at]
         found = _SPACE.match(self.text, self.at, self.end)
         assert found is not None
         self.at = found.end()
@@ -113,11 +123,13 @@ class Loose:
         if quote == 0x27:
             self.note("single-quotes", "a string in single quotes", start)
             return decode_python(text)
-        try:
-            return str(decode_json(f'"{text}"'))
-        except Undecodable:
-            self.note("python-escape", "a string with escapes that are none of JSON's", start)
-            return decode_python(text)
+        if "\\" not in text:
+            return text
+        codes: set[str] = set()
+        text = _ESCAPE.sub(lambda escape: _known(escape, codes), text)
+        for code in sorted(codes):
+            self.note(code, _ESCAPES[code], start)
+        return str(decode_json(f'"{text}"'))
 
     def container(self, opener: int, kind: Kind | None, depth: int) -> tuple[Any, Place]:
         """An object, an array or, in parentheses, keyword arguments; the opener is here.
@@ -185,3 +197,16 @@ class Loose:
 
 def _under(kind: Kind | None, key: str) -> Callable[[str], tuple[Any] | None]:
     return lambda text: kind(key, text) if kind is not None else None
+
+
+def _known(escape: re.Match[str], codes: set[str]) -> str:
+    """An escape of a string in double quotes as one that JSON knows; what was overlooked is added
+    to `codes`."""
+    char = escape[1]
+    if char is None or char in _KNOWN:
+        return escape[0]
+    if char == "'":
+        codes.add("python-escape")
+        return char
+    codes.add("unknown-escape")
+    return "\\" + escape[0]

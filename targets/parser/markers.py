@@ -7,7 +7,7 @@ brackets, which prose and code hold, begin no call.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,8 +24,22 @@ _BARE: Final = (
     rb"|(?<![\w.-])(?:%s)\s*+[({]"
 )
 """How a call begins, tools' names to be filled in: as an object, or with its name."""
-_BEFORE: Final = re.compile(rb"(?:[ \t\r\n\[(]++|```[A-Za-z]*+)*+")
+_BEFORE: Final = re.compile(rb"(?:[ \t\r\n\[(]++|```[\w-]*+)*+")
 _WORD: Final = re.compile(r"[^\s<>\[\]{}()\"',]+")
+_PLAIN: Final = re.compile(r'"[^"]*"|[\s\[\]{}(),:"\']+')
+"""What any JSON or Python may begin with."""
+_NEAR: Final = (
+    rb"\{\s*+[\"']?(?:name|function|tool|tool_name)[\"']?\s*+:\s*+[\"'](?:%s)[\"']"
+    rb"|(?<=[\[>\]])\s*+(?:%s)\s*+\("
+)
+"""What looks like a call where markers stand before all calls, tools' names to be filled in."""
+_FOREIGN: Final = (
+    rb"<(?!/)[^<>\s=]{0,40}(?:\s+name\s*)?=\s*[\"']?(%s)[\"']?\s*[>|]"
+    rb"|(?i:[<\[][^<>\[\]\s]{0,40}(?:tool|call|func|invoke)[^<>\[\]\s]{0,40}[>\]])\s*+"
+    rb"(?:functions?[.:])?(%s)(?![\w-])"
+    rb"|\bto=(?:functions\.)?(%s)(?![\w-])"
+)
+"""What stands before calls in tags, markers and headers of other dialects, whatever they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +65,7 @@ class Marks:
         names: the tools that may be called.
 
     Attributes:
+        tools: their names.
         safe: texts that may begin a call, in bytes, the longest first.
         name: the name of an offered tool, all of it.
         header: white space, markers and words that may stand before a call's arguments, but no
@@ -73,6 +88,7 @@ class Marks:
     """
 
     def __init__(self, spec: DialectSpec, names: Iterable[str]) -> None:
+        self.tools = frozenset(names)
         tokens = [t.text for t in spec.tokens]
         heads, tails, words = [], [], []
         tagged = []
@@ -111,7 +127,7 @@ class Marks:
         self.params = tuple(_param(shape, self.tails, self.turn_ends) for shape in tagged)
         # A header may lack what qualifies the name.
         shorter = [w[: w.rindex("=") + 1] for w in words if "=" in w]
-        known = _longest_first(names)
+        known = _longest_first(self.tools)
         self.name = re.compile(rb"(?:%s)(?![\w-])" % _any(known))
         header = rb"(?:\s++|(?!%s)(?:%s))*+"
         glue = _any((*self.safe, *_longest_first([*words, *shorter])))
@@ -120,6 +136,11 @@ class Marks:
         self._heads = tuple((s.section.open, s.head) for s in shapes(spec))
         self.bare = re.compile(_BARE % ((_any(known),) * 2)) if bare and known else None
         self._begins = re.compile(rb"(?:%s)(?![\w-])|[\[({`]" % _any(known))
+        self._near = re.compile(_NEAR % ((_any(known),) * 2))
+        self._foreign = re.compile(_FOREIGN % ((_any(known),) * 3)) if known else None
+        # Words and signs before a call that are more than brackets and quotes.
+        openings = (s.section.open + _before_name(s) for s in shapes(spec))
+        self._own = [re.compile(_loose(o)) for o in openings if _PLAIN.sub("", o)]
         self._names = known
         self._find = re.compile(b"|".join(map(re.escape, self.safe))) if self.safe else None
         self._part = _beginnings(self.safe)
@@ -129,6 +150,13 @@ class Marks:
         """Where the first safe marker within a part of the text begins."""
         found = self._find.search(text, start, end) if self._find else None
         return found.start() if found else None
+
+    def is_marked(self, text: bytes, start: int, head: int) -> bool:
+        """Does a marker, or what the dialect has before its calls if that is more than brackets,
+        stand before a call that begins at `start`, its arguments at `head`?"""
+        if self._find is not None and self._find.search(text, start, head) is not None:
+            return True
+        return any(own.match(text, start, head) is not None for own in self._own)
 
     def is_head(self, text: bytes, name: str, first: bool) -> bool:
         """Is this how a call of a tool begins, up to its arguments, white space apart? `first`:
@@ -144,9 +172,19 @@ class Marks:
 
     def bare_places(self, text: bytearray, spans: Iterable[tuple[int, int]]) -> list[int]:
         """Where calls may begin that nothing marks."""
-        if self.bare is None:
-            return []
-        return [f.start() for start, end in spans for f in self.bare.finditer(text, start, end)]
+        bare = self._near if self.bare is None else self.bare
+        return [f.start() for start, end in spans for f in bare.finditer(text, start, end)]
+
+    def foreign(
+        self, text: bytearray, spans: Iterable[tuple[int, int]]
+    ) -> Iterator[tuple[str, int, int]]:
+        """What stands before calls in other dialects: the tool's name, and where it stands."""
+        if self._foreign is None:
+            return
+        for start, end in spans:
+            for found in self._foreign.finditer(text, start, end):
+                name = next(n for n in found.groups() if n is not None)
+                yield name.decode(), found.start(), found.end()
 
     def starts(self, text: bytearray, start: int, end: int) -> int | None:
         """Where a message begins that begins as a call which nothing marks; None if it does not."""
@@ -188,6 +226,12 @@ def _around(shape: Shape) -> tuple[list[str], list[str]]:
     )
     before = [p for p in shape.call[:at] if isinstance(p, str)]
     return before, [p for p in shape.call[at:] if isinstance(p, str)]
+
+
+def _before_name(shape: Shape) -> str:
+    """The literal of the call template before the name."""
+    first = shape.call[0]
+    return first if isinstance(first, str) else ""
 
 
 def _markers(texts: list[str], tokens: list[str]) -> list[str]:

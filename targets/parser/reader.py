@@ -94,15 +94,23 @@ class Reader:
         return Stream(self, lenient=lenient)
 
     def start(
-        self, text: bytearray, telling: Telling | None, on_break: Callable[[int, int], None]
+        self,
+        text: bytearray,
+        telling: Telling | None,
+        on_break: Callable[[int, int], None],
+        parts: list[tuple[str, int, int]] | None = None,
     ) -> tuple[Run, Builder]:
         """The machinery for one text. The automaton grows with what it reads, nesting above all;
-        past a limit it is made anew."""
+        past a limit it is made anew.
+
+        Args:
+            parts: where to put what is captured, as the builder does; None: nowhere.
+        """
         if self._automaton.core.size > MAX_KEPT_CELLS:
             self._automaton = self._fresh()
         args = self.dialect.args
         slots = self._automaton.core.slots
-        builder = Builder(slots, text, self.tools, args, telling, self._opener)
+        builder = Builder(slots, text, self.tools, args, telling, self._opener, parts)
         return Run(self._automaton, builder, text, on_break, self._triggers), builder
 
 

@@ -22,6 +22,9 @@ History = tuple["History", tuple[int, ...], int] | None
 _WORTH_A_RUN: Final = 16
 """Bytes from which a search for the end of a loop is faster than steps."""
 
+_MOVES: Final = ("content", "call", "name")
+"""The captures that change where a reading is."""
+
 _TOO_DEEP = Step(DEAD, ())
 """In place of a step that the automaton's limit forbids."""
 
@@ -211,13 +214,13 @@ class Run:
             # Nothing is shared with a reading in which nothing has happened.
             return min((_since(h) for h in self._histories if h is not None), default=-1)
         flat = [_flat(h) for h in self._histories]
-        shared = 0
-        for alike in zip(*flat, strict=False):
-            if any(each != alike[0] for each in alike):
-                break
-            shared += 1
+        first = flat[0]
+        shared = min(map(len, flat))
+        for other in flat[1:]:
+            if first[:shared] != other[:shared]:
+                shared = next(n for n in range(shared) if first[n] != other[n])
         if shared:
-            for event, position in flat[0][:shared]:
+            for event, position in first[:shared]:
                 self._tell(event, position)
             flat = [f[shared:] for f in flat]
             self._histories = [_linked(f) for f in flat]
@@ -270,7 +273,8 @@ class Run:
 
     def _tell(self, event: int, position: int) -> None:
         """Hand an event to the builder."""
-        self._place = self._moved(self._place, event, position)
+        if self._automaton.core.slots[abs(event) - 1].kind in _MOVES:
+            self._place = self._moved(self._place, event, position)
         self._builder.event(event, position)
 
     def _complete(self) -> None:
@@ -301,8 +305,10 @@ def _flat(history: History) -> list[tuple[int, int]]:
     out: list[tuple[int, int]] = []
     while history is not None:
         history, events, position = history
-        for event in reversed(events):
-            out.append((event, position))
+        if len(events) == 1:
+            out.append((events[0], position))
+        else:
+            out += [(event, position) for event in reversed(events)]
     out.reverse()
     return out
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _NO_CHARACTER = re.compile("[\ud800-\udfff]")
 _REPLACEMENT = "\ufffd".encode()
-_RAW, _ESCAPED, _ARGUMENTS = "raw", "escaped", "arguments"
+_RAW, _ESCAPED, _JSON, _ARGUMENTS = "raw", "escaped", "json", "arguments"
 _REASONING = "reasoning"
 
 
@@ -93,9 +93,13 @@ class TextStream:
                     return self._feed(data)
                 text = json_inside(text)
                 style = _ARGUMENTS
+            elif style == _JSON:
+                assert self._telling is not None
+                text = self._telling.json.feed(text)
+                style = _ARGUMENTS
             self._config = config
             self._text += data
-            if not style or not data:
+            if not style or not text:
                 return []
             # As Delta(...) does, without the detour by its arguments' names.
             return [tuple.__new__(Delta, (style, text, self._index, None, None))]
@@ -141,7 +145,7 @@ class TextStream:
             if kind == _REASONING and not self._telling.inside_thoughts:
                 return None
             self._index = self._telling.index if kind == "arguments" else 0
-            return kind
+            return _JSON if kind == "arguments" else kind
         self._index = self._telling.index
         return _RAW if frame.tells == "raw" else _ESCAPED
 

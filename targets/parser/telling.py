@@ -1,7 +1,8 @@
 """Captures as they open, grow and close -> deltas: each thing once, however the text is cut.
 
-Arguments are told as JSON text. Where the notation is JSON that is the text itself; elsewhere it is
-made as values arrive: a string piece by piece, anything else when it ends.
+Arguments are told as JSON text that says what the result says. Where the notation is JSON that is
+the text itself, but for what only looks like JSON; elsewhere it is made as values arrive: a string
+piece by piece, anything else when it ends.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Final
 
 from ...compiler.decode import decode_python, decode_xml
 from .frames import Frame
+from .json_text import JsonText
 from .result import Delta
 
 _HELD: Final = 64
@@ -57,9 +59,14 @@ class Telling:
 
     Args:
         text: the bytes read so far.
+
+    Attributes:
+        index: the number of the open call, or of the next one.
+        json: the arguments of the open call, where the notation is JSON.
     """
 
     def __init__(self, text: bytearray) -> None:
+        self.json = JsonText()
         self._text = text
         self._out: list[Delta] = []
         self.index = 0
@@ -141,6 +148,7 @@ class Telling:
                     self._announce(call.name, call.id)
                 if frame.slot.decode == "json":
                     frame.tells = "plain"
+                    self.json = JsonText()
                 elif frame.slot.decode == "tree":
                     self._in_tree = True
                 else:
@@ -162,7 +170,8 @@ class Telling:
         if self._in_tree:
             if frame.slot.kind == "arguments":
                 self._in_tree = False
-                self._add(json.dumps(frame.value, ensure_ascii=False))
+                if not frame.spoilt:
+                    self._add(json.dumps(frame.value, ensure_ascii=False))
             return
         self.grow(frame, end, closing=True)
         match frame.slot.kind:
@@ -196,7 +205,7 @@ class Telling:
             end = sure if closing else self._character_end(sure)
             kind = frame.slot.kind
             if kind == "arguments":
-                self._add(self._slice(frame.told, end))
+                self._add(self.json.feed(self._slice(frame.told, end)))
             else:
                 self.plain(kind, frame.told, end)
             frame.told = end

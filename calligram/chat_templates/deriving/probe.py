@@ -12,7 +12,7 @@ from ..chat_template import ChatTemplate
 from ..chat_template_error import ChatTemplateError
 from ..explain import with_end
 from ..messages import USER, Call, Tool
-from ..turn import Turn, assistant_turn, reasoning_forms
+from ..turn import TURN_MARKS, Turn, assistant_turn, reasoning_forms
 
 NAMES: Final = ("qtoolone", "qtooltwo", "qtoolthree")
 IDS: Final = ("qidone111", "qidtwo222", "qidtri333")
@@ -37,10 +37,20 @@ class Probe:
         errors: what the template said when it did not render, newest last.
 
     Raises:
-        ChatTemplateError: the template shows no calls, or takes too long.
+        ChatTemplateError: the template shows no calls, takes too long, or has a word of its own by
+            which the probe tells what comes from where.
     """
 
     def __init__(self, template: ChatTemplate, seconds: float = SECONDS) -> None:
+        marks = (*NAMES, *IDS, *KEYS, *VALUES, SAID, THOUGHT, *TURN_MARKS)
+        own = next((word for word in marks if word in template.source), None)
+        if own is not None:
+            raise ChatTemplateError.at(
+                "template-underivable",
+                f"the template has the word {own!r} in it, which marks what a turn says",
+                Origin(file=template.place),
+                f"write another word for {own!r} into a copy of the template, and derive from that",
+            )
         self._until = time.monotonic() + seconds
         self._seconds = seconds
         self.template = with_end(template)

@@ -38,6 +38,11 @@ HOSTILE = {
         ),
         "template-underivable",
     ),
+    # What marks the parts of a turn, as a word of the template's own.
+    **{
+        word: (source(f"<think {word}>" + each(json_call())), "template-underivable")
+        for word in ("Qthoughtwords", "Qsaidwords", "qtoolone", "qkey")
+    },
 }  # fmt: skip
 
 

@@ -27,6 +27,10 @@ KNOWN = {
     "deepseek-ai/DeepSeek-V3.2": "deepseek-v32-dsml",
     "openai/gpt-oss-20b": "harmony",
     "gpt-oss-120b-MXFP4": "harmony",
+    # A family is known by the sizes that there are, and without one.
+    "gpt-oss": "harmony",
+    "openai/gpt-oss-7b": "harmony",
+    "Apertus-Instruct-2509": "apertus-name-key",
     "moonshotai/Kimi-K2-Instruct-0905": "kimi-k2",
     "zai-org/GLM-4.5-Air-FP8": "glm45-xml",
     "google/gemma-4-31B-it": "gemma4",

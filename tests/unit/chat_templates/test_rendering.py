@@ -109,3 +109,20 @@ def test_a_template_does_not_change_what_it_is_given() -> None:
     text = ChatTemplate("{% set _ = messages.append(1) %}{{ messages | length }}").render(messages)
     assert text == "2"
     assert messages == [{"role": "user", "content": "hi"}]
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("a\n{{ missing.x.y }}", 2),
+        ("{% macro m(x) %}\n{{ x + 1 }}\n{% endmacro %}\n\n{{ m('a') }}", 2),
+        ("\n\n{% for x in 5 %}{% endfor %}", 3),
+        ("{{ [1] | join }}\n{{ 'a' | nothing_like_it }}", 2),
+    ],
+)
+def test_what_fails_has_its_line(source: str, line: int) -> None:
+    with pytest.raises(ChatTemplateError) as caught:
+        rendered(source)
+    (problem,) = caught.value.problems
+    assert problem.origin.line == line
+    assert problem.code in ("template-failed", "template-syntax")

@@ -91,8 +91,6 @@ def test_good_turns(text: str, found: list[Any], content: str, reasoning: str) -
         (call('{"city": "Oslo", "city": "Rome"}'), "duplicate-key", "/arguments", None),
         (call('{"city": "Oslo", "place": {"lat": 1, "lat": 2}}'), "duplicate-key", "/arguments",
          None),
-        (call('{"city": "\\q"}'), "invalid-json", "/arguments", None),
-        (call('{"city": "Oslo", "days": 03}'), "invalid-json", "/arguments", None),
     ],
 )  # fmt: skip
 def test_what_breaks_the_schema_is_read_and_located(
@@ -104,6 +102,37 @@ def test_what_breaks_the_schema_is_read_and_located(
     problem = next(p for p in result.problems if p.code == code)
     assert problem.origin.pointer == pointer
     assert (hint or "") in (problem.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "at"),
+    [
+        ('{"city": "C:\\Users"}', "Users"), ('{"city": "\\u12 "}', ' "}'),
+        ('{"city": "\\\'"}', "'"),
+        ('{"c\\ity": "Oslo"}', "ity"), ('{"city": ["\\x41"]}', "x41"),
+        ('{"city": "Oslo", "days": 03}', "3}"), ('{"days": -00}', "0}"), ('{"days": NaN}', "NaN"),
+        ('{"days": -Infinity}', "Infinity"), ('{"cold": True}', "True"),
+    ],
+)  # fmt: skip
+def test_what_stands_for_no_value_breaks_the_call_where_it_stands(arguments: str, at: str) -> None:
+    """No value is lost and none made up: the text stays, and what follows it is read."""
+    result = HERMES.parse(call(arguments) + "\n" + GOOD)
+    assert (calls(result), result.content) == ([OSLO], call(arguments))
+    (problem,) = result.problems
+    assert (problem.code, problem.origin.tool) == ("broken-call", "weather")
+    assert problem.origin.span is not None
+    assert call(arguments)[problem.origin.span[0] :].startswith(at)
+
+
+@pytest.mark.parametrize("dialect", ["hermes-json", "mistral-args", "lfm2-pythonic", "kimi-k2"])
+def test_what_cannot_be_read_is_content_and_what_follows_is_read(dialect: str) -> None:
+    tools = [{"name": "f", "parameters": {"properties": {"a": {}}}}]
+    read = reader(dialect, tools, bounds=None)
+    text = read.grammar.render([{"name": "f", "arguments": {"a": [[n]]}} for n in (1, 2)])
+    result = read.parse(text.replace("[[1]]", "[" * 129 + "]" * 129))
+    assert calls(result) == [("f", {"a": [[2]]})]
+    assert codes(result) == ["invalid-json"]
+    assert "[" * 129 + "]" * 129 in result.content
 
 
 def test_wrong_arguments_are_handed_on_as_they_are() -> None:
@@ -297,8 +326,9 @@ def test_nesting_that_is_accepted_but_not_read_is_named(
 def test_numbers_beyond_a_float(value: str, read: Any) -> None:
     anything = reader("hermes-json", [{"name": "f", "parameters": {"properties": {"a": {}}}}])
     result = anything.parse(call(f'{{"a": {value}}}', "f"))
-    assert result.calls[0]["arguments"] == ({} if read is None else {"a": read})
+    assert [c["arguments"] for c in result.calls] == ([] if read is None else [{"a": read}])
     assert ("invalid-json" in codes(result)) == (read is None)
+    assert result.content == ("" if read is not None else call(f'{{"a": {value}}}', "f"))
 
 
 # Forms ------------------------------------------------------------------------------------------

@@ -76,6 +76,11 @@ def told(reading: parser.Reader, text: str, size: int) -> tuple[list[parser.Delt
         ("<tool_call>weather(city=Oslo, days=3)</tool_call>",
          [("weather", {"city": "Oslo", "days": 3})], ["unquoted-value", "other-shape"]),
         ('<tool_call>weather({"city": "Oslo"})</tool_call>', [OSLO], ["other-shape"]),
+        # Escapes that JSON does not know are backslashes; a quote behind one is a quote.
+        ('<tool_call>\n{"name": "weather", "arguments": {"city": "C:\\Users\\x41\\u12\\new\\\\"}}\n'
+         "</tool_call>", [("weather", {"city": "C:\\Users\\x41\\u12\new\\"})], ["unknown-escape"]),
+        ('<tool_call>\n{"name": "weather", "arguments": {"city": "L\\\'Aquila"}}\n</tool_call>',
+         [("weather", {"city": "L'Aquila"})], ["python-escape"]),
     ],
 )  # fmt: skip
 def test_recovered(text: str, found: list[Any], codes: list[str]) -> None:
@@ -334,7 +339,8 @@ NEAR = '{"function": "weather", "parameters": {"city": "Oslo"}}'
     [
         ("llama3-json", NEAR, [("weather", True)]),
         ("llama3-json", "Sure: " + NEAR, [("weather", False)]),
-        ("llama3-json", f"{NEAR} and {NEAR}", [("weather", True), ("weather", False)]),
+        ("llama3-json", f"{NEAR} and {NEAR}", [("weather", False), ("weather", False)]),
+        ("llama3-json", f"{NEAR}\nand {NEAR}", [("weather", True), ("weather", False)]),
         ("llama4-pythonic", 'weather(city="Oslo")', [("weather", True)]),
         ("hermes-json", "So: <tool_call> stop() </tool_call>", [("stop", True)]),
         # What is a problem anyway, what names no tool, and what is no call.
@@ -342,6 +348,51 @@ NEAR = '{"function": "weather", "parameters": {"city": "Oslo"}}'
         ("llama3-json", NEAR.replace("weather", "whether"), []),
         ("llama4-pythonic", "The function weather(city) tells it, as stop( does.", []),
         ("hermes-json", "A <tool_call> is a tag, and weather a word.", []),
+        # Where markers stand before all calls: without them, or in those of other dialects.
+        (
+            "hermes-json",
+            'Sure: {"name": "weather", "arguments": {"city": "Oslo"}}',
+            [("weather", False)],
+        ),
+        (
+            "glm45-xml",
+            '```json\n{"name": "weather", "arguments": {"city": "Oslo"}}\n```',
+            [("weather", False)],
+        ),
+        (
+            "mistral-args",
+            '<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo"}}\n</tool_call>',
+            [("weather", False)],
+        ),
+        (
+            "hermes-json",
+            "<function=weather>\n<parameter=city>\nOslo\n</parameter>\n</function>",
+            [("weather", False)],
+        ),
+        (
+            "kimi-k2",
+            '<invoke name="weather"><parameter name="city">Oslo</parameter></invoke>',
+            [("weather", False)],
+        ),
+        ("deepseek-v31", "[TOOL_CALLS]weather{}", [("weather", False)]),
+        ("deepseek-v31", "[TOOL_CALLS]weather[ARGS]{'city': 'Oslo'}", [("weather", False)]),
+        (
+            "qwen3-coder-xml",
+            '<|tool_call_start|>[weather(city="Oslo")]<|tool_call_end|>',
+            [("weather", False)],
+        ),
+        (
+            "hermes-json",
+            "<tool_call>weather\n<arg_key>city</arg_key></tool_call>",
+            [("weather", False)],
+        ),
+        (
+            "hermes-json",
+            '<|channel|>commentary to=functions.weather <|message|>{"city": "Oslo"}',
+            [("weather", False)],
+        ),
+        ("hermes-json", "In <b>weather</b>, [weather](x) and weather(city) nothing is called.", []),
+        ("hermes-json", '{"name": "whether", "arguments": {}} <function=whether>', []),
     ],
 )
 @pytest.mark.parametrize("size", [1, 7, 1000])
@@ -366,6 +417,78 @@ def test_content_that_looks_like_a_call_is_noted(
     assert len(lenient.calls) >= sum(read for _, read in notes)
     assert len(lenient.notices) == sum(not read for _, read in notes)
     assert "".join(d.text for d in deltas if d.kind == "content") == lenient.content
+
+
+def test_few_near_misses_are_told_of_one_text() -> None:
+    text = ("<function=weather>" + NEAR) * 300
+    assert 100 <= len(HERMES.parse(text).notices) <= 200
+
+
+PLAIN = [d for d in BARE if reader(d).dialect.triggers[0].at == "message_start"]
+
+
+@pytest.mark.parametrize("dialect", PLAIN)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "stop() tells it to stop.", "stop(), and it stops.", "Then stop()", "`stop()` stops it.",
+        "stop({}) stops it.", 'weather(city="Oslo") is what you call.',
+        '{"function": "stop", "arguments": {}} is a call.',
+        'A call: {"name": "stop", "arguments": {}}',
+        "```\nstop()\nand more\n```", "```python\nstop() # stops\n```", "```\nstop()\n``` is it.",
+        "1. stop()", "> stop()", "- stop()\n",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("size", [1, 1000])
+def test_prose_that_speaks_of_a_call_is_none(dialect: str, text: str, size: int) -> None:
+    """Without a marker a call is all of the message, of a code fence or of its lines."""
+    deltas, result = told(reader(dialect), text, size)
+    assert (result.calls, result.recoveries, result.content) == ([], (), text)
+    assert "".join(d.text for d in deltas) == text
+    assert all("lenient reading takes it" not in (n.hint or "") for n in result.notices)
+
+
+@pytest.mark.parametrize("dialect", PLAIN)
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("weather(city='Oslo')", ""), ("  weather(city='Oslo') \n", "\n"),
+        ("```\nweather(city='Oslo')\n```", ""), ("```tool_code\nweather(city='Oslo')\n```\n", "\n"),
+        ('```json\n{"name": "weather", "arguments": {"city": \'Oslo\'}}\n```\nDone.', "\nDone."),
+        ("```\nweather(city='Oslo')", ""), ("weather(city='Oslo')\nSo it is.", "\nSo it is."),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("size", [1, 1000])
+def test_a_call_that_stands_apart_is_one(dialect: str, text: str, content: str, size: int) -> None:
+    deltas, result = told(reader(dialect), text, size)
+    assert (calls(result), result.content.lstrip(" ")) == ([OSLO], content)
+    assert result.recoveries
+    assert ("code-fence" in {r.code for r in result.recoveries}) == ("```" in text)
+    assert "".join(d.text for d in deltas if d.kind == "content") == result.content
+
+
+def test_a_fence_around_a_call_that_broke_off_is_taken_with_it() -> None:
+    text = "Sure:\n```\nweather({'city': 'Oslo'})\n```\nDone."
+    result = reader("paren-json").parse(text, lenient=True)
+    assert (calls(result), result.content) == ([OSLO], "Sure:\n\nDone.")
+    in_prose = "[weather(city: 'Oslo')] is how."
+    assert reader("llama4-pythonic").parse(in_prose, lenient=True).content == in_prose
+
+
+@pytest.mark.parametrize("dialect", ["paren-json", "phi4-mini-functools", "firefunction-v2"])
+@pytest.mark.parametrize("size", [1, 1000])
+def test_a_fence_around_calls_as_they_should_be_is_none_of_the_content(
+    dialect: str, size: int
+) -> None:
+    good = reader(dialect).grammar.render([{"name": "weather", "arguments": {"city": "Oslo"}}])
+    for text, content in ((f"```\n{good}\n```", ""), (f"```json\n{good}\n```\n", "\n")):
+        deltas, result = told(reader(dialect), text, size)
+        assert (calls(result), result.content.strip(" "), result.problems) == ([OSLO], content, ())
+        assert [r.code for r in result.recoveries] == ["code-fence"]
+        assert "".join(d.text for d in deltas if d.kind == "content") == result.content
+        assert result == reader(dialect).parse(text, lenient=True)
+    prose = f"```\n{good} and more\n```"
+    assert "```" in reader(dialect).parse(prose, lenient=True).content
 
 
 @pytest.mark.parametrize("dialect", BARE)
