@@ -23,6 +23,7 @@ from .forms import AnthropicForm, ChatForm
 from .metrics import MEDIA_TYPE
 from .pieces import UpstreamFault
 from .service import Service
+from .upstream import read_whole
 
 HEALTH = "/calligram/health"
 OWN_METRICS = "/calligram/metrics"
@@ -103,19 +104,14 @@ class Measures:
         upstream = self.service.upstream
         dropped = (b"accept-encoding", b"content-length")
         kept = [(k, v) for k, v in scope["headers"] if k.lower() not in dropped]
-        request = upstream.limited(upstream.request("GET", b"/metrics", kept), _SECONDS)
         try:
-            response = await upstream.send(request)
-        except UpstreamFault:
+            response = await upstream.send("GET", b"/metrics", kept, seconds=_SECONDS)
+            try:
+                data = await read_whole(response) if response.status == 200 else b""
+            finally:
+                response.close()
+        except UpstreamFault:  # Ours are worth something without theirs.
             return b""
-        try:
-            if response.status_code != 200:
-                return b""
-            data = b"".join([part async for part in response.aiter_raw()])
-        except Exception:  # Ours are worth something without theirs.
-            return b""
-        finally:
-            await response.aclose()
         return data if data.endswith(b"\n") or not data else data + b"\n"
 
 

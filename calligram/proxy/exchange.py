@@ -20,6 +20,7 @@ from .answer import Closed
 from .asgi import BodyTooLarge, Reply, read_body, while_connected
 from .asking import Asked, ask, both, required
 from .compile_pool import Busy
+from .connection import Headers
 from .constrain import Plan, plan_request
 from .forms import Form, Telling, Values, fault_body
 from .knowledge import keys_of
@@ -28,7 +29,6 @@ from .pieces import Ending, UpstreamFault
 from .reports import Report, error_body, message_of, param_of
 from .request import RequestError, Untouched
 from .service import Service
-from .upstream import Headers
 
 SWITCH: Final = b"x-calligram"
 """The header with which a request says "on" or "off" for itself."""

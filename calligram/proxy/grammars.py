@@ -66,6 +66,22 @@ class Grammars:
     def __len__(self) -> int:
         return len(self._kept)
 
+    def at_hand(self, order: Order) -> Found | None:
+        """The grammar of an order, if it is there.
+
+        Raises:
+            CalligramError: what is known to be wrong with it.
+        """
+        digest = order.digest
+        kept = self._kept.get(digest)
+        if kept is None or kept.until <= time.monotonic():
+            return None
+        self.hits += 1
+        self._kept.move_to_end(digest)
+        if isinstance(kept.found, CalligramError):
+            raise CalligramError(kept.found.problems)
+        return Found(kept.found, 0.0)
+
     async def get(self, order: Order, client: tuple[str, ...]) -> Found:
         """The grammar of an order.
 
@@ -77,14 +93,9 @@ class Grammars:
             CalligramError: what is wrong with it; kept too, so that it costs once.
             Busy: see :class:`CompilePool`.
         """
+        if (found := self.at_hand(order)) is not None:
+            return found
         digest = order.digest
-        kept = self._kept.get(digest)
-        if kept is not None and kept.until > time.monotonic():
-            self.hits += 1
-            self._kept.move_to_end(digest)
-            if isinstance(kept.found, CalligramError):
-                raise CalligramError(kept.found.problems)
-            return Found(kept.found, 0.0)
         self.misses += 1
         start = time.perf_counter()
         task = self._coming.get(digest)

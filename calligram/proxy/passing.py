@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from typing import Final
 
-import httpx
 from starlette.types import Receive, Scope
 
 from .asgi import ClientGone, Reply, while_connected
+from .connection import Content, Headers, Response
 from .pieces import UpstreamFault
 from .reports import error_body
 from .sse import data_event
-from .upstream import Headers, Upstream, end_to_end, faults
+from .upstream import Upstream, end_to_end
 
 MAX_TARGET: Final = 16_384
 """Bytes of path and query."""
@@ -82,21 +83,21 @@ async def pass_on(
     """
     headers: Headers = scope["headers"]
     given = asyncio.Event()
-    content: bytes | AsyncIterator[bytes] | None = body
+    content: Content = body
     if body is None and has_body(headers):
         content = _body(receive, given)
     else:
         given.set()
-    request = upstream.request(scope["method"], raw_path(scope), headers, content)
+    ask = partial(upstream.send, scope["method"], raw_path(scope), headers, content)
     if body is not None:
-        await _exchange(upstream, request, reply, more)  # Whoever read it watches the client.
+        await _exchange(ask, reply, more)  # Whoever read it watches the client.
         return
 
     async def receive_later() -> dict[str, object]:
         await given.wait()
         return dict(await receive())
 
-    await while_connected(receive_later, _exchange(upstream, request, reply, more), reply)
+    await while_connected(receive_later, _exchange(ask, reply, more), reply)
 
 
 def has_body(headers: Headers) -> bool:
@@ -117,19 +118,15 @@ async def _body(receive: Receive, given: asyncio.Event) -> AsyncIterator[bytes]:
             return
 
 
-async def _exchange(
-    upstream: Upstream, request: httpx.Request, reply: Reply, more: Headers
-) -> None:
-    response = await upstream.send(request)
+async def _exchange(ask: Callable[[], Awaitable[Response]], reply: Reply, more: Headers) -> None:
+    response = await ask()
     try:
-        await reply.start(response.status_code, [*end_to_end(response.headers.raw), *more])
+        await reply.start(response.status, [*end_to_end(response.headers), *more])
         try:
-            with faults():
-                async for data in response.aiter_raw():
-                    await reply.write(data)
+            while data := await response.part():
+                await reply.write(data)
         except UpstreamFault as fault:
-            kind = response.headers.get("content-type", "")
-            if kind.startswith("text/event-stream"):
+            if response.media_type.startswith("text/event-stream"):
                 code = f"upstream-{fault.kind}"
                 await reply.end(b"\n\n" + data_event(error_body(fault.message, 502, code)))
                 return
@@ -137,4 +134,4 @@ async def _exchange(
             raise
         await reply.end()
     finally:
-        await response.aclose()
+        response.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -103,7 +104,8 @@ def test_a_proxy_that_is_its_own_upstream_does_not_ask_for_ever() -> None:
     async def whole() -> None:
         async with running(Fake()) as fake, proxied(fake.url) as proxy:
             upstream: Any = proxy.service.upstream
-            upstream._root = upstream._root.copy_with(port=int(proxy.url.rsplit(":", 1)[1]))
+            own = int(proxy.url.rsplit(":", 1)[1])
+            upstream._address = replace(upstream._address, port=own)
             got = await proxy.client.get("/x")
             assert (got.status_code, got.json()["error"]["code"]) == (508, "proxy-loop")
             got = await proxy.chat({"messages": USER})
