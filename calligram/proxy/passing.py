@@ -12,6 +12,7 @@ from starlette.types import Receive, Scope
 
 from .asgi import ClientGone, Reply, while_connected
 from .connection import Content, Headers, Response
+from .front import TARGET
 from .pieces import UpstreamFault
 from .reports import error_body
 from .sse import data_event
@@ -37,6 +38,9 @@ class TargetError(Exception):
 
 def raw_path(scope: Scope) -> bytes:
     """Path and query as the client wrote them."""
+    written = scope.get("extensions", {}).get(TARGET)
+    if isinstance(written, bytes):
+        return written
     path: bytes = scope.get("raw_path") or scope["path"].encode()
     query: bytes = scope.get("query_string", b"")
     return path + b"?" + query if query else path

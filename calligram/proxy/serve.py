@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 from ..compiler.errors import reason_of
 from ..off import disabled
 from .app import make_app
+from .front import FrontProtocol
 from .log import Log, LogHandler
 from .service import make_service
 from .settings import Settings
@@ -72,6 +73,7 @@ def server_of(app: Starlette) -> uvicorn.Server:
     """A server that adds nothing of its own to what it sends."""
     config = uvicorn.Config(
         app,
+        http=FrontProtocol,
         lifespan="on",
         log_config=None,
         access_log=False,

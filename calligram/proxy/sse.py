@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 MAX_EVENT: Final = 16 * 2**20
 """Bytes of one event; more is no event of a server that answers chats."""
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 DONE: Final = b"data: [DONE]\n\n"
 
 
@@ -103,7 +104,7 @@ def named_event(value: Mapping[str, Any]) -> bytes:
 
 def json_bytes(value: Any) -> bytes:
     """JSON as it is sent: compact, lone surrogates as escapes."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = _ENCODER.encode(value)
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:

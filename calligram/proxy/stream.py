@@ -7,7 +7,7 @@ server that refuses a body without reading it does that.
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from typing import Final, cast
 
 _MOST: Final = 2**17
 """Bytes that may wait to be read; then the server must wait."""
@@ -31,8 +31,8 @@ class Stream(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Called by the loop."""
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        # Those of other makers' loops are no asyncio.Transport, but do as one.
+        self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
         """Called by the loop."""
