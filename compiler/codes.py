@@ -252,6 +252,8 @@ PROXY: Final[Codes] = {
     "proxy-choices": "More than one choice of an answer that is constrained.",
     "proxy-logprobs": "Log probabilities are asked of an answer that is constrained.",
     "proxy-media": "A part of a message that is no text, where answers are constrained.",
+    "proxy-compile-died": "The process that compiled a grammar ended before it was done.",
+    "proxy-path": "Tools in a request to a path whose answers are not constrained.",
     "proxy-no-call": "The answer holds no call, though one was required.",
     "setting-missing": "A setting of the proxy that it needs is missing.",
     "setting-toml": "The proxy's file of settings is no TOML.",

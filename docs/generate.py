@@ -96,7 +96,7 @@ SERVE_INTRODUCTION = """\
 | `/calligram/health` | 200 if the server answers and its dialect is known, else 503 |
 | `/calligram/metrics` | the proxy's metrics |
 | `/metrics` | the same, then the server's if it has any; the server's alone while switched off |
-| every other | passed on byte for byte, streams too |
+| every other, also `/v1/responses` | passed on byte for byte, streams too; its tools are noticed |
 
 While `CALLIGRAM_DISABLE` is set, and for requests with the header `X-Calligram: off`, chats are
 passed on byte for byte as well. Paths with segments `.` or `..`, escaped or not, are refused. A
@@ -120,8 +120,9 @@ A constrained answer has the client's form. What there is to say of it stands in
 | `dropped_tools` | tools that were left out (`on_unsupported = "drop-tool"`) |
 | `retried` | its `problems` are those of a first answer, which was asked for again |
 
-The header `X-Calligram-Problems` counts them: of a whole answer, and of a request that was passed
-on although it could not be enforced (`on_unsupported = "pass"`).
+The header `X-Calligram-Problems` counts them: of a whole answer, of a request that was passed
+on although it could not be enforced (`on_unsupported = "pass"`), and of a request with tools to a
+path that is not constrained (code `proxy-path`; the log's `reason` is "path").
 
 A call that meets the token limit is told as far as it came, with `finish_reason` "length"; in
 Anthropic's form the message leaves it out. A call that breaks off cannot be taken back from a

@@ -18,7 +18,8 @@ from ..compiler.version import VERSION
 from ..off import disabled
 from .accounting import Said, answered, passed
 from .asgi import Reply
-from .exchange import Constraining
+from .elsewhere import Elsewhere
+from .exchange import Constraining, switched_off
 from .forms import AnthropicForm, ChatForm
 from .metrics import MEDIA_TYPE
 from .pieces import UpstreamFault
@@ -43,7 +44,9 @@ class Passing:
             return
 
         async def work(reply: Reply, said: Said) -> None:
-            await passed(self.service, scope, receive, reply, said)
+            off = switched_off(scope["headers"], self.service.settings.default_off)
+            elsewhere = None if off else Elsewhere(scope["path"])
+            await passed(self.service, scope, receive, reply, said, elsewhere=elsewhere)
 
         await answered(self.service, scope, send, work)
 

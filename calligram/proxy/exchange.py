@@ -26,14 +26,12 @@ from .forms import Form, Telling, Values, fault_body
 from .knowledge import keys_of
 from .passing import pass_on
 from .pieces import Ending, UpstreamFault
-from .reports import Report, error_body, message_of, param_of
+from .reports import Report, counted, error_body, message_of, param_of
 from .request import RequestError, Untouched
 from .service import Service
 
 SWITCH: Final = b"x-calligram"
 """The header with which a request says "on" or "off" for itself."""
-PROBLEMS: Final = b"x-calligram-problems"
-"""The header of an answer with problems: how many."""
 _LARGE: Final = 2**20
 """Bytes of a body from which on a thread reads it."""
 _STREAM: Final = [
@@ -187,8 +185,10 @@ class Work:
 
     async def _pass(self, why: Untouched) -> None:
         self.said.route, self.said.reason, self.said.problems = "passed", why.reason, why.problems
-        more = [(PROBLEMS, str(len(why.problems)).encode())] if why.problems else []
-        await pass_on(self.service.upstream, self.scope, self.receive, self.reply, self.data, more)
+        await pass_on(
+            self.service.upstream, self.scope, self.receive, self.reply, self.data,
+            lambda: why.problems,
+        )  # fmt: skip
 
     async def _constrained(self, plan: Plan, body: Mapping[str, Any], model: str) -> None:
         stream = body.get("stream") is True
@@ -202,9 +202,7 @@ class Work:
             await self.reply.start(200, _STREAM)
             await self.reply.end(telling.encoded(values) + telling.done())
             return
-        count = len(report.problems)
-        more = [(PROBLEMS, str(count).encode())] if count else []
-        await self.reply.json(200, telling.whole(values, closed), *more)
+        await self.reply.json(200, telling.whole(values, closed), *counted(report.problems))
 
     async def _ask(self, plan: Plan, token: str) -> Asked:
         service, headers = self.service, self.scope["headers"]

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
 from typing import Final
 
 from starlette.types import Receive, Scope
 
+from ..compiler.origin import Problem
 from .asgi import ClientGone, Reply, while_connected
 from .connection import Content, Headers, Response
 from .front import TARGET
 from .pieces import UpstreamFault
-from .reports import error_body
+from .reports import counted, error_body
 from .sse import data_event
 from .upstream import Upstream, end_to_end
 
@@ -73,13 +74,15 @@ async def pass_on(
     receive: Receive,
     reply: Reply,
     body: bytes | None = None,
-    more: Headers = (),
+    problems: Callable[[], Sequence[Problem]] = tuple,
+    seen: Callable[[bytes], None] | None = None,
 ) -> None:
     """Answer with what the server answers.
 
     Args:
         body: the request's body, if it has been read.
-        more: headers that the answer gets besides.
+        problems: what a header of the answer counts, asked for when it begins.
+        seen: is told the request's body as it passes, if it has not been read.
 
     Raises:
         UpstreamFault: the server does not answer; nothing was sent.
@@ -89,19 +92,19 @@ async def pass_on(
     given = asyncio.Event()
     content: Content = body
     if body is None and has_body(headers):
-        content = _body(receive, given)
+        content = _body(receive, given, seen)
     else:
         given.set()
     ask = partial(upstream.send, scope["method"], raw_path(scope), headers, content)
     if body is not None:
-        await _exchange(ask, reply, more)  # Whoever read it watches the client.
+        await _exchange(ask, reply, problems)  # Whoever read it watches the client.
         return
 
     async def receive_later() -> dict[str, object]:
         await given.wait()
         return dict(await receive())
 
-    await while_connected(receive_later, _exchange(ask, reply, more), reply)
+    await while_connected(receive_later, _exchange(ask, reply, problems), reply)
 
 
 def has_body(headers: Headers) -> bool:
@@ -110,22 +113,31 @@ def has_body(headers: Headers) -> bool:
     return b"transfer-encoding" in names or names.get(b"content-length", b"0") != b"0"
 
 
-async def _body(receive: Receive, given: asyncio.Event) -> AsyncIterator[bytes]:
+async def _body(
+    receive: Receive, given: asyncio.Event, seen: Callable[[bytes], None] | None
+) -> AsyncIterator[bytes]:
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise ClientGone
         if data := message.get("body"):
+            if seen is not None:
+                seen(data)
             yield data
         if not message.get("more_body"):
             given.set()
             return
 
 
-async def _exchange(ask: Callable[[], Awaitable[Response]], reply: Reply, more: Headers) -> None:
+async def _exchange(
+    ask: Callable[[], Awaitable[Response]],
+    reply: Reply,
+    problems: Callable[[], Sequence[Problem]],
+) -> None:
     response = await ask()
     try:
-        await reply.start(response.status, [*end_to_end(response.headers), *more])
+        headers = [*end_to_end(response.headers), *counted(problems())]
+        await reply.start(response.status, headers)
         try:
             while data := await response.part():
                 await reply.write(data)
