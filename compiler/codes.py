@@ -249,6 +249,7 @@ PROXY: Final[Codes] = {
     "proxy-grammar-size": "A grammar is larger than the proxy allows.",
     "proxy-not-installed": "What the proxy needs is not installed.",
     "proxy-body": "The request's body is no chat request.",
+    "proxy-body-values": "The request's body has more values than the proxy allows.",
     "proxy-choices": "More than one choice of an answer that is constrained.",
     "proxy-logprobs": "Log probabilities are asked of an answer that is constrained.",
     "proxy-media": "A part of a message that is no text, where answers are constrained.",

@@ -135,7 +135,7 @@ Errors have the client's form; `error.problems` lists each problem with its plac
 | status | when |
 |---|---|
 | 400 | tools, a choice or a schema that cannot be enforced; a body that is not understood |
-| 413 | a body that is too long |
+| 413 | a body that is too long, or has too many values |
 | 414 | a path and query that are too long |
 | 422 | a grammar that takes too long, or too much memory, to compile |
 | 502 | the server is down, breaks off, sends garbage, or its grammar meets a dead end |

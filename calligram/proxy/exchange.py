@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from .accounting import Said, answered, passed
 from .answer import Closed
 from .asgi import BodyTooLarge, Reply, read_body, while_connected
 from .asking import Asked, ask, both, required
+from .body import LARGE, TooManyValues, read_object
 from .compile_pool import Busy
 from .connection import Headers
 from .constrain import Plan, plan_request
@@ -32,8 +32,6 @@ from .service import Service
 
 SWITCH: Final = b"x-calligram"
 """The header with which a request says "on" or "off" for itself."""
-_LARGE: Final = 2**20
-"""Bytes of a body from which on a thread reads it."""
 _STREAM: Final = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-cache"),
@@ -117,6 +115,9 @@ class Work:
             await self._run()
         except RequestError as error:
             await self._refuse(400, error.problems)
+        except TooManyValues:
+            message = f"the body has more than {self.service.settings.max_values:,} values"
+            await self._refuse(413, (Problem("proxy-body-values", message),))
         except RecursionError:
             if self.reply.status:
                 raise
@@ -147,12 +148,7 @@ class Work:
 
     async def _run(self) -> None:
         service, headers = self.service, self.scope["headers"]
-        if len(self.data) > _LARGE:
-            # Others must not wait for it.
-            body = await asyncio.to_thread(parsed_body, self.data, headers)
-        else:
-            body = parsed_body(self.data, headers)
-        self.body = body
+        body = self.body = await read_object(self.data, headers, service.settings.max_values)
         if not body.get("tools"):
             await self._pass(Untouched("no-tools"))
             return
@@ -166,10 +162,14 @@ class Work:
             await self.reply.json(503, self.form.error(told, 503))
             return
         self.said.dialect = known.spec.id
+        if len(self.data) > LARGE:
+            await asyncio.sleep(0)
         plan = plan_request(request, known.spec, known.capabilities, service.policy)
         if isinstance(plan, Untouched):
             await self._pass(plan)
             return
+        if len(self.data) > LARGE:
+            await asyncio.sleep(0)
         self.said.route, self.said.kind = plan.route, plan.wanted.kind
         self.said.tools = len(plan.wanted.offered)
         self.said.schemas = plan.wanted.schemas
@@ -274,27 +274,3 @@ class Work:
         assert asked.constrained.plan is not None
         dropped = (*asked.constrained.plan.wanted.dropped, *grammar.dropped)
         return Report(closed.problems, dropped, retried)
-
-
-def parsed_body(data: bytes, headers: Headers) -> dict[str, Any]:
-    """The request as an object.
-
-    Raises:
-        RequestError: it is none. It is not sent on: what is not understood is not constrained.
-    """
-    encoding = next((v for k, v in headers if k.lower() == b"content-encoding"), b"identity")
-    if encoding.strip().lower() not in (b"", b"identity"):
-        message = "bodies that are compressed are not taken"
-        raise RequestError.at("proxy-body", message)
-    try:
-        body = json.loads(data.decode("utf-8"))
-    except RecursionError:
-        raise RequestError.at("text-too-deep", "the body nests too deep") from None
-    except ValueError as error:
-        where = getattr(error, "pos", None)
-        place = "" if where is None else f", at character {where}"
-        message = f"the body is no JSON in UTF-8{place}"
-        raise RequestError.at("proxy-body", message) from None
-    if not isinstance(body, dict):
-        raise RequestError.at("proxy-body", "the body is no object")
-    return body

@@ -1,10 +1,14 @@
 """How clients' connections are read: strictly (h11), and with each request's target as written.
 
-ASGI cuts a target at its `?`, so that an empty query is none.
+ASGI cuts a target at its `?`, so that an empty query is none. And what is written goes out at once:
+asyncio leaves accepted sockets as they are, on which a piece of a stream waits until the client has
+confirmed the one before, which clients put off for some forty milliseconds.
 """
 
 from __future__ import annotations
 
+import asyncio
+import socket
 from typing import Any, Final
 
 import h11
@@ -37,3 +41,10 @@ class FrontProtocol(H11Protocol):
 
         self.conn.next_event = noted  # type: ignore[method-assign]
         self.app = told
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Called by the loop."""
+        own = transport.get_extra_info("socket")
+        if own is not None and own.family in (socket.AF_INET, socket.AF_INET6):
+            own.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        super().connection_made(transport)

@@ -74,6 +74,9 @@ class Settings(BaseModel):
         default=False, description="The server runs with --special and shows every token."
     )
     max_body: Count = Field(default=8 * 2**20, description="Bytes of one request's body.")
+    max_values: Count = Field(
+        default=50_000, description="Values in one request's body: reading many holds up others."
+    )
     max_tools: Count = Field(default=256, description="Tools of one request.")
     max_schema_bytes: Count = Field(
         default=2**20, description="Bytes of one request's tool definitions."
