@@ -106,7 +106,7 @@ nowhere else.
 SERVE_SETTINGS = """\
 Flags win over variables, those over the file's keys (`--config FILE`, TOML, in a table `[serve]`
 or at the top). Switches are written `--x` and `--no-x`, and as 1, 0, true or false in variables;
-bounds as `string=80,items=10`.
+bounds as `string=80,items=10`. Of a variable `CALLIGRAM_…` that is no setting the log warns.
 """
 SERVE_ANSWERS = """\
 ## Answers
@@ -139,7 +139,7 @@ Errors have the client's form; `error.problems` lists each problem with its plac
 | 414 | a path and query that are too long |
 | 422 | a grammar that takes too long, or too much memory, to compile |
 | 502 | the server is down, breaks off, sends garbage, or its grammar meets a dead end |
-| 503 | the dialect is not known; too many grammars are being compiled |
+| 503 | the dialect is not known; too many grammars are compiled, or a process that does so ended |
 | 504 | the server stays silent |
 | 508 | the server's address leads back to the proxy |
 

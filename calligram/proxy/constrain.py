@@ -29,7 +29,7 @@ from .completion import (
 from .options import Capabilities, Policy
 from .prepared import Form, Order, Prepared, prepare
 from .prompt_end import PromptEnd, read_end
-from .request import Reason, Untouched, Wanted, read_request
+from .request import Reason, RequestError, Untouched, Wanted, read_request
 
 Route: TypeAlias = Literal["untouched", "chat", "completion"]
 
@@ -234,9 +234,13 @@ def constrain_request(
         policy: how requests are constrained.
 
     Raises:
+        RequestError: `body` is no object (code ``proxy-body``).
         CalligramError: tools, a choice or a schema that cannot be enforced, unless
             ``policy.on_unsupported`` is "pass"; each problem with its place.
     """
+    if not isinstance(body, Mapping):
+        message = f"the request is an object, not {type(body).__name__}"
+        raise RequestError.at("proxy-body", message)
     spec = load_dialect(dialect)
     plan = plan_request(body, spec, capabilities, policy)
     if isinstance(plan, Untouched):

@@ -32,6 +32,10 @@ from .service import Service
 
 SWITCH: Final = b"x-calligram"
 """The header with which a request says "on" or "off" for itself."""
+_STATUS: Final = {
+    "proxy-compile-time": 422, "proxy-grammar-size": 422, "proxy-compile-died": 503,
+}  # fmt: skip
+"""Of errors that are not the request's alone."""
 _STREAM: Final = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-cache"),
@@ -124,8 +128,7 @@ class Work:
             problem = Problem("text-too-deep", "the body nests too deep")
             await self._refuse(400, (problem,))
         except CalligramError as error:
-            limit = error.problems[0].code in ("proxy-compile-time", "proxy-grammar-size")
-            await self._refuse(422 if limit else 400, error.problems)
+            await self._refuse(_STATUS.get(error.problems[0].code, 400), error.problems)
         except Busy as error:
             body = error_body(str(error), 503, "proxy-busy")
             await self.reply.json(503, self.form.error(body, 503), (b"retry-after", b"5"))

@@ -16,8 +16,10 @@ from .prepared import Order, Prepared, unpacked
 
 _ERROR_BYTES: Final = 4096
 """What an error counts for."""
+_PASSING: Final = ("proxy-compile-time", "proxy-compile-died")
 _HOPELESS: Final = 60.0
-"""Seconds for which a grammar that took too long is not tried again: it may have been the load."""
+"""Seconds for which a grammar that took too long, or with which its process ended, is not tried
+again: it may have been the load."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,7 @@ class Grammars:
 
     def _keep(self, digest: bytes, found: Prepared | CalligramError, size: int) -> None:
         until = float("inf")
-        if isinstance(found, CalligramError) and found.problems[0].code == "proxy-compile-time":
+        if isinstance(found, CalligramError) and found.problems[0].code in _PASSING:
             until = time.monotonic() + _HOPELESS
         old = self._kept.pop(digest, None)
         self.size += size - (0 if old is None else old.size)

@@ -16,7 +16,7 @@ from .app import make_app
 from .front import FrontProtocol
 from .log import Log, LogHandler
 from .service import make_service
-from .settings import Settings
+from .settings import Settings, unknown_variables
 from .settings_error import SettingsError
 
 GRACE = 10
@@ -46,6 +46,9 @@ def serve(settings: Settings) -> None:
         dialect=settings.dialect,
         disabled=disabled() or None,
     )
+    for problem in unknown_variables():
+        fields = {k: v for k, v in problem.to_json().items() if k not in ("severity", "file")}
+        log.write("setting", "warning", **fields)
     logging.getLogger().addHandler(LogHandler(log))
     try:
         server_of(make_app(service)).run(sockets=[listening])
