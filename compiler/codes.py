@@ -256,6 +256,7 @@ PROXY: Final[Codes] = {
     "proxy-compile-died": "The process that compiled a grammar ended before it was done.",
     "proxy-path": "Tools in a request to a path whose answers are not constrained.",
     "proxy-no-call": "The answer holds no call, though one was required.",
+    "proxy-retry": "A wrong answer could not be asked for again; it is told as it is.",
     "setting-missing": "A setting of the proxy that it needs is missing.",
     "setting-toml": "The proxy's file of settings is no TOML.",
     "setting-unknown": "The proxy has no such setting; legal ones are listed.",

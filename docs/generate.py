@@ -120,7 +120,8 @@ A constrained answer has the client's form. What there is to say of it stands in
 | `dropped_tools` | tools that were left out (`on_unsupported = "drop-tool"`) |
 | `retried` | its `problems` are those of a first answer, which was asked for again |
 
-The header `X-Calligram-Problems` counts them: of a whole answer, of a request that was passed
+The header `X-Calligram-Problems` counts them: of a whole answer or a stream that was held back
+(`retry_invalid`), of a request that was passed
 on although it could not be enforced (`on_unsupported = "pass"`), and of a request with tools to a
 path that is not constrained (code `proxy-path`; the log's `reason` is "path").
 

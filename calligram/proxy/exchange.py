@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from starlette.types import Receive, Scope, Send
@@ -202,7 +202,7 @@ class Work:
             return
         values, closed, report = await self._whole(plan, telling, token)
         if stream:
-            await self.reply.start(200, _STREAM)
+            await self.reply.start(200, [*_STREAM, *counted(report.problems)])
             await self.reply.end(telling.encoded(values) + telling.done())
             return
         await self.reply.json(200, telling.whole(values, closed), *counted(report.problems))
@@ -246,13 +246,25 @@ class Work:
         if self.service.settings.retry_invalid and closed.is_faulty:
             self.service.metrics.retries.add()
             self.said.retried = True
-            first = closed.problems
-            before = ending
-            deltas, closed, ending, asked = await self._one(required(plan), token)
-            ending = both(before, ending)
-            report = self._report(asked, closed, first)
+            try:
+                second, again, end, asked = await self._one(required(plan), token)
+            except (CalligramError, UpstreamFault, Busy) as error:
+                # The first answer is wrong, and still says more than an error would.
+                report = replace(report, problems=(*report.problems, self._no_retry(error)))
+                self.said.problems = report.problems
+            else:
+                report = self._report(asked, again, closed.problems)
+                deltas, closed, ending = second, again, both(ending, end)
         values = telling.first(ending.prompt) + telling.more(deltas + closed.deltas)
         return values + telling.last(closed, ending, report), closed, report
+
+    def _no_retry(self, error: CalligramError | UpstreamFault | Busy) -> Problem:
+        """Why the answer was not asked for again."""
+        if isinstance(error, UpstreamFault):
+            self.said.fault = error.kind
+            self.service.metrics.faults.add(error.kind)
+        message = f"the answer could not be asked for again: {error}"
+        return Problem("proxy-retry", message, severity="warning")
 
     async def _one(self, plan: Plan, token: str) -> tuple[list[Delta], Closed, Ending, Asked]:
         asked = await self._ask(plan, token)
