@@ -127,7 +127,7 @@ path that is not constrained (code `proxy-path`; the log's `reason` is "path").
 
 A call that meets the token limit is told as far as it came, with `finish_reason` "length"; in
 Anthropic's form the message leaves it out. A call that breaks off cannot be taken back from a
-stream; a whole answer leaves it out.
+stream; a whole answer, or a stream that was held back, leaves it out.
 
 ## Errors
 

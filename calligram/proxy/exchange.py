@@ -255,7 +255,13 @@ class Work:
             else:
                 report = self._report(asked, again, closed.problems)
                 deltas, closed, ending = second, again, both(ending, end)
-        values = telling.first(ending.prompt) + telling.more(deltas + closed.deltas)
+        # Nothing has been told yet, also in a stream that was held back: what broke off is left out.
+        kept = [
+            d
+            for d in deltas + closed.deltas
+            if d.kind in ("content", "reasoning") or d.index not in closed.broken
+        ]
+        values = telling.first(ending.prompt) + telling.more(kept)
         return values + telling.last(closed, ending, report), closed, report
 
     def _no_retry(self, error: CalligramError | UpstreamFault | Busy) -> Problem:

@@ -358,6 +358,19 @@ def test_a_wrong_answer_that_cannot_be_asked_for_again_is_told_as_it_is(
     run(body, {"/completion": lambda _: left.pop(0)}, retry_invalid=True)
 
 
+def test_a_stream_that_was_held_back_leaves_out_what_broke_off() -> None:
+    broken = '<tool_call>\n{"name": "set_timer", "arguments": {"minutes": oops}}\n</tool_call>'
+
+    async def body(fake: Fake, proxy: Proxy) -> None:
+        chunks = events((await proxy.chat(request(stream=True))).content)[:-1]
+        deltas = [c["choices"][0]["delta"] for c in chunks if c["choices"]]
+        assert not any("tool_calls" in d for d in deltas)
+        assert chunks[-1]["choices"][0]["finish_reason"] == "stop"
+        assert len(fake.paths("/apply-template")) == 2
+
+    run(body, says(broken), retry_invalid=True)
+
+
 def test_an_answer_that_the_client_begins_goes_the_way_that_shows_its_prompt() -> None:
     """What the prompt ends with decides whether the model thinks; the chat route hides it."""
 
