@@ -255,7 +255,7 @@ class Work:
             else:
                 report = self._report(asked, again, closed.problems)
                 deltas, closed, ending = second, again, both(ending, end)
-        # Nothing has been told yet, also in a stream that was held back: what broke off is left out.
+        # Nothing has been told yet, also in a stream held back: what broke off is left out.
         kept = [
             d
             for d in deltas + closed.deltas
