@@ -9,8 +9,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
-from starlette.applications import Starlette
-from starlette.routing import Route
+from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
 from ..compiler.errors import CalligramError
@@ -118,11 +117,14 @@ class Measures:
         return data if data.endswith(b"\n") or not data else data + b"\n"
 
 
-def make_app(service: Service) -> Starlette:
-    """The application; its lifespan starts and ends what the service has at work."""
+def make_app(service: Service) -> Router:
+    """The application; its lifespan starts and ends what the service has at work.
+
+    A router and no more: what starlette's applications put around it, :func:`.answered` does.
+    """
 
     @contextlib.asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+    async def lifespan(_: Router) -> AsyncIterator[None]:
         await service.start()
         try:
             yield
@@ -138,7 +140,4 @@ def make_app(service: Service) -> Starlette:
         Route(OWN_METRICS, Measures(service, merged=False)),
         Route("/metrics", Measures(service, merged=True)),
     ]
-    app = Starlette(routes=routes, lifespan=lifespan)
-    app.router.redirect_slashes = False
-    app.router.default = Passing(service)
-    return app
+    return Router(routes, redirect_slashes=False, default=Passing(service), lifespan=lifespan)

@@ -34,6 +34,11 @@ class Address:
     port: int
     tls: ssl.SSLContext | None
 
+    @property
+    def is_number(self) -> bool:
+        """Is it one address, and no name?"""
+        return ":" in self.host or self.host.replace(".", "").isdigit()
+
 
 class Stale(Exception):
     """A connection that was kept has been closed by the server: the request was not answered."""
@@ -62,7 +67,7 @@ class Connection:
         """
         more: dict[str, Any] = {}
         loop = asyncio.get_running_loop()
-        if isinstance(loop, asyncio.BaseEventLoop):
+        if isinstance(loop, asyncio.BaseEventLoop) and not address.is_number:
             more["happy_eyeballs_delay"] = _OTHER_ADDRESS  # Loops of other makers know it not.
         message = "the server cannot be reached"
         try:

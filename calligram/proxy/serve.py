@@ -8,7 +8,7 @@ import socket
 from urllib.parse import urlsplit
 
 import uvicorn
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from ..compiler.errors import reason_of
 from ..off import disabled
@@ -72,7 +72,7 @@ def leads_to(url: str, host: str, port: int) -> bool:
     return any(a == here or (here.is_unspecified and a.is_loopback) for a in there)
 
 
-def server_of(app: Starlette) -> uvicorn.Server:
+def server_of(app: ASGIApp) -> uvicorn.Server:
     """A server that adds nothing of its own to what it sends."""
     config = uvicorn.Config(
         app,
