@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
@@ -169,7 +169,7 @@ def unchunked(data: bytes) -> bytes:
 
 
 @asynccontextmanager
-async def relayed(address: str, received: list[bytes]) -> Any:
+async def relayed(address: str, received: list[bytes]) -> AsyncIterator[str]:
     """The address of a relay that records what the server receives, a connection each."""
     host, port = address.removeprefix("http://").split(":")
 
