@@ -96,7 +96,7 @@ SERVE_INTRODUCTION = """\
 | `/calligram/health` | 200 if the server answers and its dialect is known, else 503 |
 | `/calligram/metrics` | the proxy's metrics |
 | `/metrics` | the same, then the server's if it has any; the server's alone while switched off |
-| every other | passed on byte for byte, streams too |
+| every other, also `/v1/responses` | passed on byte for byte, streams too; its tools are noticed |
 
 While `CALLIGRAM_DISABLE` is set, and for requests with the header `X-Calligram: off`, chats are
 passed on byte for byte as well. Paths with segments `.` or `..`, escaped or not, are refused. A
@@ -106,7 +106,7 @@ nowhere else.
 SERVE_SETTINGS = """\
 Flags win over variables, those over the file's keys (`--config FILE`, TOML, in a table `[serve]`
 or at the top). Switches are written `--x` and `--no-x`, and as 1, 0, true or false in variables;
-bounds as `string=80,items=10`.
+bounds as `string=80,items=10`. Of a variable `CALLIGRAM_…` that is no setting the log warns.
 """
 SERVE_ANSWERS = """\
 ## Answers
@@ -120,12 +120,14 @@ A constrained answer has the client's form. What there is to say of it stands in
 | `dropped_tools` | tools that were left out (`on_unsupported = "drop-tool"`) |
 | `retried` | its `problems` are those of a first answer, which was asked for again |
 
-The header `X-Calligram-Problems` counts them: of a whole answer, and of a request that was passed
-on although it could not be enforced (`on_unsupported = "pass"`).
+The header `X-Calligram-Problems` counts them: of a whole answer or a stream that was held back
+(`retry_invalid`), of a request that was passed
+on although it could not be enforced (`on_unsupported = "pass"`), and of a request with tools to a
+path that is not constrained (code `proxy-path`; the log's `reason` is "path").
 
 A call that meets the token limit is told as far as it came, with `finish_reason` "length"; in
 Anthropic's form the message leaves it out. A call that breaks off cannot be taken back from a
-stream; a whole answer leaves it out.
+stream; a whole answer, or a stream that was held back, leaves it out.
 
 ## Errors
 
@@ -134,11 +136,11 @@ Errors have the client's form; `error.problems` lists each problem with its plac
 | status | when |
 |---|---|
 | 400 | tools, a choice or a schema that cannot be enforced; a body that is not understood |
-| 413 | a body that is too long |
+| 413 | a body that is too long, or has too many values |
 | 414 | a path and query that are too long |
 | 422 | a grammar that takes too long, or too much memory, to compile |
 | 502 | the server is down, breaks off, sends garbage, or its grammar meets a dead end |
-| 503 | the dialect is not known; too many grammars are being compiled |
+| 503 | the dialect is not known; too many grammars are compiled, or a process that does so ended |
 | 504 | the server stays silent |
 | 508 | the server's address leads back to the proxy |
 

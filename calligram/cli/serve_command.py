@@ -14,7 +14,7 @@ from ..proxy.settings import Settings, load_settings, parse_bounds
 from ..proxy.settings_error import SettingsError
 from .files import write_out
 
-NEEDED = ("httpx", "starlette", "uvicorn")
+NEEDED = ("h11", "starlette", "uvicorn")
 
 
 def _serve(config: str | None, show: bool, flags: dict[str, Any]) -> None:

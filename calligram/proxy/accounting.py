@@ -12,6 +12,7 @@ from starlette.types import Receive, Scope, Send
 from ..compiler.origin import Problem
 from .asgi import ClientGone, Reply
 from .declared import declared
+from .elsewhere import REASON, Elsewhere
 from .forms import fault_body
 from .passing import TargetError, check_target, pass_on
 from .pieces import UpstreamFault
@@ -49,16 +50,30 @@ async def passed(
     reply: Reply,
     said: Said,
     form: Callable[[dict[str, Any], int], dict[str, Any]] = _as_it_is,
+    elsewhere: Elsewhere | None = None,
 ) -> None:
-    """Answer with what the server answers, or with its fault. `form` as in :func:`answered`."""
+    """Answer with what the server answers, or with its fault. `form` as in :func:`answered`.
+
+    Args:
+        elsewhere: looks for tools in the request.
+    """
     try:
-        await pass_on(service.upstream, scope, receive, reply)
+        if elsewhere is None:
+            await pass_on(service.upstream, scope, receive, reply)
+        else:
+            await pass_on(
+                service.upstream, scope, receive, reply,
+                problems=lambda: elsewhere.problems, seen=elsewhere.feed,
+            )  # fmt: skip
     except UpstreamFault as fault:
         if reply.status:
             raise
         service.metrics.faults.add(fault.kind)
         said.fault = fault.kind
         await reply.json(fault.status, form(fault_body(fault), fault.status))
+    finally:
+        if elsewhere is not None and elsewhere.found:
+            said.reason, said.problems = REASON, elsewhere.problems
 
 
 async def answered(

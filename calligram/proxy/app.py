@@ -9,8 +9,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
-from starlette.applications import Starlette
-from starlette.routing import Route
+from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
 from ..compiler.errors import CalligramError
@@ -18,11 +17,13 @@ from ..compiler.version import VERSION
 from ..off import disabled
 from .accounting import Said, answered, passed
 from .asgi import Reply
-from .exchange import Constraining
+from .elsewhere import Elsewhere
+from .exchange import Constraining, switched_off
 from .forms import AnthropicForm, ChatForm
 from .metrics import MEDIA_TYPE
 from .pieces import UpstreamFault
 from .service import Service
+from .upstream import read_whole
 
 HEALTH = "/calligram/health"
 OWN_METRICS = "/calligram/metrics"
@@ -42,7 +43,9 @@ class Passing:
             return
 
         async def work(reply: Reply, said: Said) -> None:
-            await passed(self.service, scope, receive, reply, said)
+            off = switched_off(scope["headers"], self.service.settings.default_off)
+            elsewhere = None if off else Elsewhere(scope["path"])
+            await passed(self.service, scope, receive, reply, said, elsewhere=elsewhere)
 
         await answered(self.service, scope, send, work)
 
@@ -103,27 +106,25 @@ class Measures:
         upstream = self.service.upstream
         dropped = (b"accept-encoding", b"content-length")
         kept = [(k, v) for k, v in scope["headers"] if k.lower() not in dropped]
-        request = upstream.limited(upstream.request("GET", b"/metrics", kept), _SECONDS)
         try:
-            response = await upstream.send(request)
-        except UpstreamFault:
+            response = await upstream.send("GET", b"/metrics", kept, seconds=_SECONDS)
+            try:
+                data = await read_whole(response) if response.status == 200 else b""
+            finally:
+                response.close()
+        except UpstreamFault:  # Ours are worth something without theirs.
             return b""
-        try:
-            if response.status_code != 200:
-                return b""
-            data = b"".join([part async for part in response.aiter_raw()])
-        except Exception:  # Ours are worth something without theirs.
-            return b""
-        finally:
-            await response.aclose()
         return data if data.endswith(b"\n") or not data else data + b"\n"
 
 
-def make_app(service: Service) -> Starlette:
-    """The application; its lifespan starts and ends what the service has at work."""
+def make_app(service: Service) -> Router:
+    """The application; its lifespan starts and ends what the service has at work.
+
+    A router and no more: what starlette's applications put around it, :func:`.answered` does.
+    """
 
     @contextlib.asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+    async def lifespan(_: Router) -> AsyncIterator[None]:
         await service.start()
         try:
             yield
@@ -139,7 +140,4 @@ def make_app(service: Service) -> Starlette:
         Route(OWN_METRICS, Measures(service, merged=False)),
         Route("/metrics", Measures(service, merged=True)),
     ]
-    app = Starlette(routes=routes, lifespan=lifespan)
-    app.router.redirect_slashes = False
-    app.router.default = Passing(service)
-    return app
+    return Router(routes, redirect_slashes=False, default=Passing(service), lifespan=lifespan)

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from starlette.types import Receive, Scope, Send
 
+from .connection import Headers
 from .sse import json_bytes
-from .upstream import Headers
 
 T = TypeVar("T")
 

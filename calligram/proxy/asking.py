@@ -9,6 +9,7 @@ from typing import Any
 from ..targets.parser import Delta
 from .answer import Answer, Closed
 from .completion import TEMPLATE
+from .connection import Headers
 from .constrain import Constrained, Plan
 from .pieces import (
     ChatPieces,
@@ -21,7 +22,7 @@ from .pieces import (
 )
 from .service import Service
 from .sse import Event
-from .upstream import Headers
+from .upstream import Kept
 
 
 @dataclass
@@ -40,6 +41,7 @@ class Asked:
     seconds: float
     answer: Answer
     events: AsyncIterator[list[Event]]
+    kept: Kept
     text: list[str] = field(default_factory=list)
     prompt: int = 0
     ending: Ending | None = None
@@ -55,7 +57,12 @@ class Asked:
         async for events in self.events:
             told: list[Delta] = []
             for event in events:
-                piece = reader.read(event)
+                try:
+                    piece = reader.read(event)
+                except UpstreamFault:
+                    if told:  # What came before is an answer's.
+                        yield told
+                    raise
                 if piece is not None and self.ending is None:
                     told += self._take(piece)
             yield told
@@ -77,6 +84,7 @@ class Asked:
     async def finish(self) -> None:
         """Close the connection, which stops the server's work if it is not done."""
         await self.events.aclose()  # type: ignore[attr-defined]
+        self.kept.close()  # Not taken, if nothing was asked of the events.
 
 
 async def ask(
@@ -89,16 +97,31 @@ async def ask(
         CalligramError: the grammar cannot be made.
         Busy: too many others are being made.
     """
-    prompt: str | None = None
-    if plan.route == "completion":
-        answer = await service.upstream.ask("POST", TEMPLATE, headers, plan.template)
-        prompt = answer.get("prompt") if isinstance(answer, dict) else None
-        if not isinstance(prompt, str):
-            raise garbage("no prompt in answer to /apply-template")
-    found = await service.grammars.get(plan.order(prompt), client)
-    made = plan.constrained(found.prepared, prompt)
-    events = service.upstream.events(made.path, headers, made.body)
-    return Asked(made, found.seconds, made.answer(token), events)
+    kept = Kept()
+    try:
+        prompt = None
+        if plan.route == "completion":
+            prompt = await _prompt(service, plan, headers, kept)
+        order = plan.order(prompt)
+        found = service.grammars.at_hand(order)
+        if found is None:
+            kept.close()  # It may take long, and others need the server's threads.
+            found = await service.grammars.get(order, client)
+        made = plan.constrained(found.prepared, prompt)
+        events = service.upstream.events(made.path, headers, made.body, kept)
+        return Asked(made, found.seconds, made.answer(token), events, kept)
+    except BaseException:
+        kept.close()
+        raise
+
+
+async def _prompt(service: Service, plan: Plan, headers: Headers, kept: Kept) -> str:
+    """What the server's template makes of the request; its connection is kept."""
+    answer = await service.upstream.ask("POST", TEMPLATE, headers, plan.template, kept=kept)
+    prompt = answer.get("prompt") if isinstance(answer, dict) else None
+    if not isinstance(prompt, str):
+        raise garbage("no prompt in answer to /apply-template")
+    return prompt
 
 
 def required(plan: Plan) -> Plan:

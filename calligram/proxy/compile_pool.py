@@ -33,6 +33,10 @@ class Compiler(Protocol):
         ...
 
 
+class CompileDied(CalligramError):
+    """A process ended while it compiled: killed, or short of memory."""
+
+
 class Busy(Exception):
     """All processes are at work for longer than anybody should wait."""
 
@@ -63,6 +67,7 @@ class CompilePool:
         Raises:
             CalligramError: what is wrong with the order; code ``proxy-compile-time`` if it takes
                 too long.
+            CompileDied: the process ended (code ``proxy-compile-died``).
             Busy: no process was free for twice the time of one compile.
         """
         try:
@@ -82,8 +87,9 @@ class CompilePool:
             ) from None
         except (OSError, EOFError):
             self._replace(process)
-            message = "the process that compiled the grammar ended"
-            raise LimitExceeded.at("proxy-compile-time", message) from None
+            message = "the process that compiled the grammar ended before it was done"
+            hint = "memory may have run out; the same request may be sent again in a minute"
+            raise CompileDied.at("proxy-compile-died", message, hint=hint) from None
         except BaseException:  # Nobody waits any more, and the answer would be taken for another.
             self._replace(process)
             raise

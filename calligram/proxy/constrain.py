@@ -29,7 +29,7 @@ from .completion import (
 from .options import Capabilities, Policy
 from .prepared import Form, Order, Prepared, prepare
 from .prompt_end import PromptEnd, read_end
-from .request import Reason, Untouched, Wanted, read_request
+from .request import Reason, RequestError, Untouched, Wanted, read_request
 
 Route: TypeAlias = Literal["untouched", "chat", "completion"]
 
@@ -57,7 +57,11 @@ class Plan:
         """What to compile for this prompt; None: the one that the template usually makes."""
         spec = self.spec
         known = prompt if prompt is not None else self.capabilities.generation_prompt
-        end = PromptEnd("allow", True) if known is None else read_end(known, spec)
+        end = (
+            PromptEnd("allow", True)
+            if known is None
+            else read_end(known, spec, begun_by(self.body), self.capabilities.generation_prompt)
+        )
         if spec.prefill and not end.prefilled:
             spec = spec.model_copy(update={"prefill": ""})
         return Order(
@@ -191,13 +195,38 @@ def plan_request(
         and not spec.prefill
         and capabilities.shows(spec)
         and capabilities.generation_prompt is not None
-        # What a request asks of the template may make the prompt end otherwise.
-        and not body.get("chat_template_kwargs")
-        and not body.get("reasoning_effort")
+        and ends_as_usual(body)
         # That route does not say at which word an answer stopped.
         and not body.get("stop")
     )
     return Plan(body, wanted, spec, capabilities, policy, "chat" if chat else "completion")
+
+
+def ends_as_usual(body: Mapping[str, Any]) -> bool:
+    """Does the prompt end as after any user's message? Not if the request asks the template for
+    something, or brings the beginning of the answer, which may open a block of reasoning."""
+    if any(body.get(key) for key in ("chat_template_kwargs", "reasoning_effort")):
+        return False
+    if body.get("add_generation_prompt", True) is not True or body.get("continue_final_message"):
+        return False
+    return _last_of_assistant(body) is None
+
+
+def begun_by(body: Mapping[str, Any]) -> str:
+    """What the client has begun the answer with: the last message, if it is the assistant's."""
+    last = _last_of_assistant(body)
+    if last is None:
+        return ""
+    content = last.get("content")
+    parts = content if isinstance(content, list) else [{"text": content}]
+    texts = [p.get("text") for p in parts if isinstance(p, Mapping)]
+    return "".join(t for t in texts if isinstance(t, str))
+
+
+def _last_of_assistant(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    messages = body.get("messages")
+    last = messages[-1] if isinstance(messages, list) and messages else None
+    return last if isinstance(last, Mapping) and last.get("role") == "assistant" else None
 
 
 def let_pass(error: CalligramError, policy: Policy) -> Untouched:
@@ -234,9 +263,13 @@ def constrain_request(
         policy: how requests are constrained.
 
     Raises:
+        RequestError: `body` is no object (code ``proxy-body``).
         CalligramError: tools, a choice or a schema that cannot be enforced, unless
             ``policy.on_unsupported`` is "pass"; each problem with its place.
     """
+    if not isinstance(body, Mapping):
+        message = f"the request is an object, not {type(body).__name__}"
+        raise RequestError.at("proxy-body", message)
     spec = load_dialect(dialect)
     plan = plan_request(body, spec, capabilities, policy)
     if isinstance(plan, Untouched):

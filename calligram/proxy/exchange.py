@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from starlette.types import Receive, Scope, Send
@@ -19,23 +18,24 @@ from .accounting import Said, answered, passed
 from .answer import Closed
 from .asgi import BodyTooLarge, Reply, read_body, while_connected
 from .asking import Asked, ask, both, required
+from .body import LARGE, TooManyValues, read_object
 from .compile_pool import Busy
+from .connection import Headers
 from .constrain import Plan, plan_request
 from .forms import Form, Telling, Values, fault_body
 from .knowledge import keys_of
 from .passing import pass_on
 from .pieces import Ending, UpstreamFault
-from .reports import Report, error_body, message_of, param_of
+from .reports import Report, counted, error_body, message_of, param_of
 from .request import RequestError, Untouched
 from .service import Service
-from .upstream import Headers
 
 SWITCH: Final = b"x-calligram"
 """The header with which a request says "on" or "off" for itself."""
-PROBLEMS: Final = b"x-calligram-problems"
-"""The header of an answer with problems: how many."""
-_LARGE: Final = 2**20
-"""Bytes of a body from which on a thread reads it."""
+_STATUS: Final = {
+    "proxy-compile-time": 422, "proxy-grammar-size": 422, "proxy-compile-died": 503,
+}  # fmt: skip
+"""Of errors that are not the request's alone."""
 _STREAM: Final = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-cache"),
@@ -119,14 +119,16 @@ class Work:
             await self._run()
         except RequestError as error:
             await self._refuse(400, error.problems)
+        except TooManyValues:
+            message = f"the body has more than {self.service.settings.max_values:,} values"
+            await self._refuse(413, (Problem("proxy-body-values", message),))
         except RecursionError:
             if self.reply.status:
                 raise
             problem = Problem("text-too-deep", "the body nests too deep")
             await self._refuse(400, (problem,))
         except CalligramError as error:
-            limit = error.problems[0].code in ("proxy-compile-time", "proxy-grammar-size")
-            await self._refuse(422 if limit else 400, error.problems)
+            await self._refuse(_STATUS.get(error.problems[0].code, 400), error.problems)
         except Busy as error:
             body = error_body(str(error), 503, "proxy-busy")
             await self.reply.json(503, self.form.error(body, 503), (b"retry-after", b"5"))
@@ -149,12 +151,7 @@ class Work:
 
     async def _run(self) -> None:
         service, headers = self.service, self.scope["headers"]
-        if len(self.data) > _LARGE:
-            # Others must not wait for it.
-            body = await asyncio.to_thread(parsed_body, self.data, headers)
-        else:
-            body = parsed_body(self.data, headers)
-        self.body = body
+        body = self.body = await read_object(self.data, headers, service.settings.max_values)
         if not body.get("tools"):
             await self._pass(Untouched("no-tools"))
             return
@@ -168,10 +165,14 @@ class Work:
             await self.reply.json(503, self.form.error(told, 503))
             return
         self.said.dialect = known.spec.id
+        if len(self.data) > LARGE:
+            await asyncio.sleep(0)
         plan = plan_request(request, known.spec, known.capabilities, service.policy)
         if isinstance(plan, Untouched):
             await self._pass(plan)
             return
+        if len(self.data) > LARGE:
+            await asyncio.sleep(0)
         self.said.route, self.said.kind = plan.route, plan.wanted.kind
         self.said.tools = len(plan.wanted.offered)
         self.said.schemas = plan.wanted.schemas
@@ -187,8 +188,10 @@ class Work:
 
     async def _pass(self, why: Untouched) -> None:
         self.said.route, self.said.reason, self.said.problems = "passed", why.reason, why.problems
-        more = [(PROBLEMS, str(len(why.problems)).encode())] if why.problems else []
-        await pass_on(self.service.upstream, self.scope, self.receive, self.reply, self.data, more)
+        await pass_on(
+            self.service.upstream, self.scope, self.receive, self.reply, self.data,
+            lambda: why.problems,
+        )  # fmt: skip
 
     async def _constrained(self, plan: Plan, body: Mapping[str, Any], model: str) -> None:
         stream = body.get("stream") is True
@@ -199,12 +202,10 @@ class Work:
             return
         values, closed, report = await self._whole(plan, telling, token)
         if stream:
-            await self.reply.start(200, _STREAM)
+            await self.reply.start(200, [*_STREAM, *counted(report.problems)])
             await self.reply.end(telling.encoded(values) + telling.done())
             return
-        count = len(report.problems)
-        more = [(PROBLEMS, str(count).encode())] if count else []
-        await self.reply.json(200, telling.whole(values, closed), *more)
+        await self.reply.json(200, telling.whole(values, closed), *counted(report.problems))
 
     async def _ask(self, plan: Plan, token: str) -> Asked:
         service, headers = self.service, self.scope["headers"]
@@ -245,13 +246,31 @@ class Work:
         if self.service.settings.retry_invalid and closed.is_faulty:
             self.service.metrics.retries.add()
             self.said.retried = True
-            first = closed.problems
-            before = ending
-            deltas, closed, ending, asked = await self._one(required(plan), token)
-            ending = both(before, ending)
-            report = self._report(asked, closed, first)
-        values = telling.first(ending.prompt) + telling.more(deltas + closed.deltas)
+            try:
+                second, again, end, asked = await self._one(required(plan), token)
+            except (CalligramError, UpstreamFault, Busy) as error:
+                # The first answer is wrong, and still says more than an error would.
+                report = replace(report, problems=(*report.problems, self._no_retry(error)))
+                self.said.problems = report.problems
+            else:
+                report = self._report(asked, again, closed.problems)
+                deltas, closed, ending = second, again, both(ending, end)
+        # Nothing has been told yet, also in a stream held back: what broke off is left out.
+        kept = [
+            d
+            for d in deltas + closed.deltas
+            if d.kind in ("content", "reasoning") or d.index not in closed.broken
+        ]
+        values = telling.first(ending.prompt) + telling.more(kept)
         return values + telling.last(closed, ending, report), closed, report
+
+    def _no_retry(self, error: CalligramError | UpstreamFault | Busy) -> Problem:
+        """Why the answer was not asked for again."""
+        if isinstance(error, UpstreamFault):
+            self.said.fault = error.kind
+            self.service.metrics.faults.add(error.kind)
+        message = f"the answer could not be asked for again: {error}"
+        return Problem("proxy-retry", message, severity="warning")
 
     async def _one(self, plan: Plan, token: str) -> tuple[list[Delta], Closed, Ending, Asked]:
         asked = await self._ask(plan, token)
@@ -276,27 +295,3 @@ class Work:
         assert asked.constrained.plan is not None
         dropped = (*asked.constrained.plan.wanted.dropped, *grammar.dropped)
         return Report(closed.problems, dropped, retried)
-
-
-def parsed_body(data: bytes, headers: Headers) -> dict[str, Any]:
-    """The request as an object.
-
-    Raises:
-        RequestError: it is none. It is not sent on: what is not understood is not constrained.
-    """
-    encoding = next((v for k, v in headers if k.lower() == b"content-encoding"), b"identity")
-    if encoding.strip().lower() not in (b"", b"identity"):
-        message = "bodies that are compressed are not taken"
-        raise RequestError.at("proxy-body", message)
-    try:
-        body = json.loads(data.decode("utf-8"))
-    except RecursionError:
-        raise RequestError.at("text-too-deep", "the body nests too deep") from None
-    except ValueError as error:
-        where = getattr(error, "pos", None)
-        place = "" if where is None else f", at character {where}"
-        message = f"the body is no JSON in UTF-8{place}"
-        raise RequestError.at("proxy-body", message) from None
-    if not isinstance(body, dict):
-        raise RequestError.at("proxy-body", "the body is no object")
-    return body

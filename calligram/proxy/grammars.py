@@ -16,8 +16,10 @@ from .prepared import Order, Prepared, unpacked
 
 _ERROR_BYTES: Final = 4096
 """What an error counts for."""
+_PASSING: Final = ("proxy-compile-time", "proxy-compile-died")
 _HOPELESS: Final = 60.0
-"""Seconds for which a grammar that took too long is not tried again: it may have been the load."""
+"""Seconds for which a grammar that took too long, or with which its process ended, is not tried
+again: it may have been the load."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,22 @@ class Grammars:
     def __len__(self) -> int:
         return len(self._kept)
 
+    def at_hand(self, order: Order) -> Found | None:
+        """The grammar of an order, if it is there.
+
+        Raises:
+            CalligramError: what is known to be wrong with it.
+        """
+        digest = order.digest
+        kept = self._kept.get(digest)
+        if kept is None or kept.until <= time.monotonic():
+            return None
+        self.hits += 1
+        self._kept.move_to_end(digest)
+        if isinstance(kept.found, CalligramError):
+            raise CalligramError(kept.found.problems)
+        return Found(kept.found, 0.0)
+
     async def get(self, order: Order, client: tuple[str, ...]) -> Found:
         """The grammar of an order.
 
@@ -77,14 +95,9 @@ class Grammars:
             CalligramError: what is wrong with it; kept too, so that it costs once.
             Busy: see :class:`CompilePool`.
         """
+        if (found := self.at_hand(order)) is not None:
+            return found
         digest = order.digest
-        kept = self._kept.get(digest)
-        if kept is not None and kept.until > time.monotonic():
-            self.hits += 1
-            self._kept.move_to_end(digest)
-            if isinstance(kept.found, CalligramError):
-                raise CalligramError(kept.found.problems)
-            return Found(kept.found, 0.0)
         self.misses += 1
         start = time.perf_counter()
         task = self._coming.get(digest)
@@ -127,7 +140,7 @@ class Grammars:
 
     def _keep(self, digest: bytes, found: Prepared | CalligramError, size: int) -> None:
         until = float("inf")
-        if isinstance(found, CalligramError) and found.problems[0].code == "proxy-compile-time":
+        if isinstance(found, CalligramError) and found.problems[0].code in _PASSING:
             until = time.monotonic() + _HOPELESS
         old = self._kept.pop(digest, None)
         self.size += size - (0 if old is None else old.size)

@@ -17,9 +17,10 @@ from ..compiler.errors import CalligramError
 from ..compiler.spec import DialectSpec
 from ..compiler.spec_loader import load_dialect
 from .completion import TEMPLATE
+from .connection import Headers
 from .options import Capabilities, markers
 from .pieces import UpstreamFault
-from .upstream import Headers, Upstream
+from .upstream import Upstream
 
 FRESH: Final = 60.0
 """Seconds for which what was heard is taken for true."""

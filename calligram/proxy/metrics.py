@@ -101,7 +101,7 @@ class Metrics:
         )
         self.untouched = Counter(
             "calligram_untouched_total",
-            "Chat requests sent on as they came.",
+            "Chats, and other requests with tools, sent on as they came.",
             ("reason",),
         )
         self.problems = Counter(

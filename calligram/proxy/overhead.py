@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import json
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -76,11 +78,18 @@ def running_proxy(upstream: str, dialect: str) -> Iterator[str]:
         except (ValueError, LookupError):
             rest = line + process.stderr.read()
             raise OverheadError.at("bench-proxy", f"the proxy did not start: {rest}") from None
-        # What it logs must not fill the pipe: nobody reads it.
-        yield address
+        # What it logs is read and forgotten: a pipe that is full would hold it up.
+        logged = threading.Thread(target=lambda: collections.deque(process.stderr or (), 0))
+        logged.start()
+        try:
+            yield address
+        finally:
+            process.terminate()
+            logged.join()
     finally:
         process.terminate()
-        process.communicate()
+        process.wait()
+        process.stderr.close()
 
 
 def requests(tokens: int) -> dict[str, dict[str, Any]]:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from functools import partial
 from typing import Final
 
-import httpx
 from starlette.types import Receive, Scope
 
+from ..compiler.origin import Problem
 from .asgi import ClientGone, Reply, while_connected
+from .connection import Content, Headers, Response
+from .front import TARGET
 from .pieces import UpstreamFault
-from .reports import error_body
+from .reports import counted, error_body
 from .sse import data_event
-from .upstream import Headers, Upstream, end_to_end, faults
+from .upstream import Upstream, end_to_end
 
 MAX_TARGET: Final = 16_384
 """Bytes of path and query."""
@@ -36,6 +39,9 @@ class TargetError(Exception):
 
 def raw_path(scope: Scope) -> bytes:
     """Path and query as the client wrote them."""
+    written = scope.get("extensions", {}).get(TARGET)
+    if isinstance(written, bytes):
+        return written
     path: bytes = scope.get("raw_path") or scope["path"].encode()
     query: bytes = scope.get("query_string", b"")
     return path + b"?" + query if query else path
@@ -68,13 +74,15 @@ async def pass_on(
     receive: Receive,
     reply: Reply,
     body: bytes | None = None,
-    more: Headers = (),
+    problems: Callable[[], Sequence[Problem]] = tuple,
+    seen: Callable[[bytes], None] | None = None,
 ) -> None:
     """Answer with what the server answers.
 
     Args:
         body: the request's body, if it has been read.
-        more: headers that the answer gets besides.
+        problems: what a header of the answer counts, asked for when it begins.
+        seen: is told the request's body as it passes, if it has not been read.
 
     Raises:
         UpstreamFault: the server does not answer; nothing was sent.
@@ -82,21 +90,21 @@ async def pass_on(
     """
     headers: Headers = scope["headers"]
     given = asyncio.Event()
-    content: bytes | AsyncIterator[bytes] | None = body
+    content: Content = body
     if body is None and has_body(headers):
-        content = _body(receive, given)
+        content = _body(receive, given, seen)
     else:
         given.set()
-    request = upstream.request(scope["method"], raw_path(scope), headers, content)
+    ask = partial(upstream.send, scope["method"], raw_path(scope), headers, content)
     if body is not None:
-        await _exchange(upstream, request, reply, more)  # Whoever read it watches the client.
+        await _exchange(ask, reply, problems)  # Whoever read it watches the client.
         return
 
     async def receive_later() -> dict[str, object]:
         await given.wait()
         return dict(await receive())
 
-    await while_connected(receive_later, _exchange(upstream, request, reply, more), reply)
+    await while_connected(receive_later, _exchange(ask, reply, problems), reply)
 
 
 def has_body(headers: Headers) -> bool:
@@ -105,12 +113,16 @@ def has_body(headers: Headers) -> bool:
     return b"transfer-encoding" in names or names.get(b"content-length", b"0") != b"0"
 
 
-async def _body(receive: Receive, given: asyncio.Event) -> AsyncIterator[bytes]:
+async def _body(
+    receive: Receive, given: asyncio.Event, seen: Callable[[bytes], None] | None
+) -> AsyncIterator[bytes]:
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise ClientGone
         if data := message.get("body"):
+            if seen is not None:
+                seen(data)
             yield data
         if not message.get("more_body"):
             given.set()
@@ -118,18 +130,19 @@ async def _body(receive: Receive, given: asyncio.Event) -> AsyncIterator[bytes]:
 
 
 async def _exchange(
-    upstream: Upstream, request: httpx.Request, reply: Reply, more: Headers
+    ask: Callable[[], Awaitable[Response]],
+    reply: Reply,
+    problems: Callable[[], Sequence[Problem]],
 ) -> None:
-    response = await upstream.send(request)
+    response = await ask()
     try:
-        await reply.start(response.status_code, [*end_to_end(response.headers.raw), *more])
+        headers = [*end_to_end(response.headers), *counted(problems())]
+        await reply.start(response.status, headers)
         try:
-            with faults():
-                async for data in response.aiter_raw():
-                    await reply.write(data)
+            while data := await response.part():
+                await reply.write(data)
         except UpstreamFault as fault:
-            kind = response.headers.get("content-type", "")
-            if kind.startswith("text/event-stream"):
+            if response.media_type.startswith("text/event-stream"):
                 code = f"upstream-{fault.kind}"
                 await reply.end(b"\n\n" + data_event(error_body(fault.message, 502, code)))
                 return
@@ -137,4 +150,4 @@ async def _exchange(
             raise
         await reply.end()
     finally:
-        await response.aclose()
+        response.close()

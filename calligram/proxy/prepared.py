@@ -77,14 +77,14 @@ class Prepared:
         """Reads answers; shared by all of them."""
         return parser.compile(self.grammar)
 
-    @property
+    @cached_property
     def triggers(self) -> list[dict[str, object]]:
         """What arms the grammar, as llama.cpp's server takes it; empty if nothing needs to."""
         if not self.lazy:
             return []
         return grammar_triggers(self.grammar.trigger)
 
-    @property
+    @cached_property
     def preserved(self) -> list[str]:
         """The tokens that the server must not hide. It leaves out what its vocabulary has not as
         one token, so that every marker may be named."""

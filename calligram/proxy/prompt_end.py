@@ -22,8 +22,15 @@ class PromptEnd:
     prefilled: bool
 
 
-def read_end(prompt: str, spec: DialectSpec) -> PromptEnd:
-    """How a prompt that a chat template made ends, white space aside."""
+def read_end(
+    prompt: str, spec: DialectSpec, begun: str = "", usual: str | None = None
+) -> PromptEnd:
+    """How a prompt that a chat template made ends, white space aside.
+
+    Args:
+        begun: what the client has begun the answer with, and the model is to go on from.
+        usual: how prompts end before an answer; None if unknown.
+    """
     prefilled = bool(spec.prefill) and prompt.endswith(spec.prefill)
     block = spec.reasoning
     reasoning: Reasoning = "allow"
@@ -32,7 +39,12 @@ def read_end(prompt: str, spec: DialectSpec) -> PromptEnd:
         # Behind the block some templates write how the answer begins.
         after = block.after.strip()
         closed = [block.close.strip(), *([block.close.strip() + after] if after else [])]
-        if said.endswith(block.open.rstrip()):
+        # Only what is the answer's: a user's message may speak of such blocks.
+        own = begun.rstrip()
+        if usual is not None and said.endswith(usual + own):
+            own = usual + own
+        in_thought = own.rfind(block.open.strip()) > own.rfind(block.close.strip())
+        if said.endswith(block.open.rstrip()) or (said.endswith(own) and in_thought):
             reasoning = "opened"
         elif any(said.endswith(end) for end in closed):
             reasoning = "none"

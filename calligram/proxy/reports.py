@@ -11,6 +11,14 @@ from typing import Any, Final
 from ..compiler.origin import Problem
 from ..compiler.tools import SCHEMA_KEYS
 
+PROBLEMS: Final = b"x-calligram-problems"
+"""The header of an answer with problems: how many."""
+
+
+def counted(problems: Sequence[Problem]) -> list[tuple[bytes, bytes]]:
+    """The header, if there are any."""
+    return [(PROBLEMS, str(len(problems)).encode())] if problems else []
+
 
 @dataclass(frozen=True, slots=True)
 class Report:

@@ -8,14 +8,15 @@ import socket
 from urllib.parse import urlsplit
 
 import uvicorn
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from ..compiler.errors import reason_of
 from ..off import disabled
 from .app import make_app
+from .front import FrontProtocol
 from .log import Log, LogHandler
 from .service import make_service
-from .settings import Settings
+from .settings import Settings, unknown_variables
 from .settings_error import SettingsError
 
 GRACE = 10
@@ -45,6 +46,9 @@ def serve(settings: Settings) -> None:
         dialect=settings.dialect,
         disabled=disabled() or None,
     )
+    for problem in unknown_variables():
+        fields = {k: v for k, v in problem.to_json().items() if k not in ("severity", "file")}
+        log.write("setting", "warning", **fields)
     logging.getLogger().addHandler(LogHandler(log))
     try:
         server_of(make_app(service)).run(sockets=[listening])
@@ -68,10 +72,11 @@ def leads_to(url: str, host: str, port: int) -> bool:
     return any(a == here or (here.is_unspecified and a.is_loopback) for a in there)
 
 
-def server_of(app: Starlette) -> uvicorn.Server:
+def server_of(app: ASGIApp) -> uvicorn.Server:
     """A server that adds nothing of its own to what it sends."""
     config = uvicorn.Config(
         app,
+        http=FrontProtocol,
         lifespan="on",
         log_config=None,
         access_log=False,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import httpx
-
 from .compile_pool import CompilePool, Compiler
 from .grammars import Grammars
 from .knowledge import Knowledge
@@ -45,19 +43,16 @@ class Service:
         """End what is at work."""
         await self.knowledge.close()
         await self.grammars.close()
-        await self.upstream.close()
 
 
 def make_service(
     settings: Settings,
     log: Log | None = None,
-    transport: httpx.AsyncBaseTransport | None = None,
     pool: Compiler | None = None,
 ) -> Service:
     """The parts of a proxy.
 
     Args:
-        transport: in place of the network, for the server behind.
         pool: in place of processes that compile.
 
     Raises:
@@ -67,7 +62,6 @@ def make_service(
         settings.upstream,
         connect=settings.connect_seconds,
         read=settings.read_seconds,
-        transport=transport,
     )
     grammars = Grammars(
         pool or CompilePool(settings.compile_workers, settings.compile_seconds),

@@ -6,18 +6,22 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from ..compiler.errors import reason_of
+from ..compiler.detection import AUTO
+from ..compiler.errors import CalligramError, reason_of
 from ..compiler.ir import Bounds
 from ..compiler.origin import Origin, Problem, did_you_mean
 from .options import OnUnsupported, Policy
 from .settings_error import SettingsError
 
 PREFIX: Final = "CALLIGRAM_"
+OTHERS: Final = ("CALLIGRAM_CACHE_DIR", "CALLIGRAM_DEBUG", "CALLIGRAM_DISABLE")
+"""Variables of calligram's that are no settings of the proxy."""
 TABLE: Final = "serve"
 _HOST: Final = re.compile(r"[A-Za-z0-9._~-]+|[0-9A-Fa-f:.%]+")
 DAY: Final = 86_400.0
@@ -74,6 +78,9 @@ class Settings(BaseModel):
         default=False, description="The server runs with --special and shows every token."
     )
     max_body: Count = Field(default=8 * 2**20, description="Bytes of one request's body.")
+    max_values: Count = Field(
+        default=50_000, description="Values in one request's body: reading many holds up others."
+    )
     max_tools: Count = Field(default=256, description="Tools of one request.")
     max_schema_bytes: Count = Field(
         default=2**20, description="Bytes of one request's tool definitions."
@@ -119,12 +126,18 @@ class Settings(BaseModel):
             raise ValueError("has a segment `.` or `..` in its path")
         return value.rstrip("/")
 
-    @field_validator("bounds")
+    @field_validator("bounds", mode="before")
     @classmethod
-    def _are_bounds(cls, value: dict[str, int]) -> dict[str, int]:
-        for name in value:
-            if name not in Bounds.__slots__:
-                raise ValueError(f"unknown bound '{name}'; legal: {', '.join(Bounds.__slots__)}")
+    def _are_bounds(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            raise ValueError("bounds are names and numbers: string=80,items=10; a table in a file")
+        legal = tuple(Bounds.__slots__)
+        for name, number in value.items():
+            if name not in legal:
+                hint = did_you_mean(str(name), legal) or "legal: " + ", ".join(legal)
+                raise ValueError(f"unknown bound '{name}'; {hint}")
+            if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+                raise ValueError(f"the bound '{name}' is a whole number from 1 on, not {number!r}")
         Bounds(**value)
         return value
 
@@ -160,6 +173,7 @@ def load_settings(
 
     Raises:
         SettingsError: every problem, each with where it was said.
+        SpecError: the dialect cannot be read; with where it was said too.
     """
     said: dict[str, Any] = {}
     places: dict[str, Origin] = {}
@@ -177,9 +191,48 @@ def load_settings(
         if value is not None:
             said[name], places[name] = value, Origin(file="--" + name.replace("_", "-"))
     try:
-        return Settings.model_validate(said)
+        found = Settings.model_validate(said)
     except ValidationError as error:
         raise SettingsError([_problem(dict(e), places) for e in error.errors()]) from None
+    if found.dialect != AUTO:
+        _check_dialect(found.dialect, places.get("dialect", Origin()))
+    return found
+
+
+def _check_dialect(dialect: str, origin: Origin) -> None:
+    """A dialect that cannot be read is a problem at the place that names it."""
+    from ..compiler.spec_loader import load_dialect  # Not before it is needed: it takes time.
+
+    try:
+        load_dialect(dialect)
+    except CalligramError as error:
+        placed = [_named(problem, origin) for problem in error.problems]
+        raise type(error)(placed) from None
+
+
+def _named(problem: Problem, origin: Origin) -> Problem:
+    """A problem of a dialect; in a file of its own, it stays at its place there."""
+    if problem.origin.file is None:
+        return replace(problem, origin=origin)
+    said = Problem("", "", origin).place
+    return replace(problem, message=f"{problem.message} (the dialect that {said} names)")
+
+
+def unknown_variables(environment: Mapping[str, str] = os.environ) -> list[Problem]:
+    """A warning for each variable that looks like a setting and is none: a slip of the pen would
+    otherwise leave the default, unsaid."""
+    legal = [PREFIX + name.upper() for name in Settings.model_fields]
+    return [
+        Problem(
+            "setting-unknown",
+            f"there is no setting of the variable {name}; it is not read",
+            Origin(file=f"environment variable {name}"),
+            did_you_mean(name, [*legal, *OTHERS]),
+            "warning",
+        )
+        for name in sorted(environment)
+        if name.startswith(PREFIX) and name not in legal and name not in OTHERS
+    ]
 
 
 def _read(file: str) -> tuple[dict[str, Any], str]:

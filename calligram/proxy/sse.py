@@ -6,11 +6,12 @@ The format is that of the HTML standard, section 9.2: fields of lines, an empty 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 MAX_EVENT: Final = 16 * 2**20
 """Bytes of one event; more is no event of a server that answers chats."""
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 DONE: Final = b"data: [DONE]\n\n"
 
 
@@ -22,7 +23,15 @@ class Event(NamedTuple):
 
 
 class NoEvents(ValueError):
-    """Bytes that are no server-sent events."""
+    """Bytes that are no server-sent events.
+
+    Attributes:
+        before: the events that were complete before them, and have not been told.
+    """
+
+    def __init__(self, message: str, before: Sequence[Event] = ()) -> None:
+        super().__init__(message)
+        self.before = list(before)
 
 
 class EventReader:
@@ -48,12 +57,16 @@ class EventReader:
             if line.endswith(b"\r"):
                 line = line[:-1]
             if line:
-                self._line(line)
+                try:
+                    self._line(line)
+                except NoEvents as error:
+                    error.before = found
+                    raise
             elif self._data or self._name:
                 found.append(Event(self._name, "\n".join(self._data)))
                 self._name, self._data, self._size = "", [], 0
         if self._size + len(self._rest) > MAX_EVENT:
-            raise NoEvents(f"an event of more than {MAX_EVENT:,} bytes")
+            raise NoEvents(f"an event of more than {MAX_EVENT:,} bytes", found)
         return found
 
     def _line(self, line: bytes) -> None:
@@ -91,7 +104,7 @@ def named_event(value: Mapping[str, Any]) -> bytes:
 
 def json_bytes(value: Any) -> bytes:
     """JSON as it is sent: compact, lone surrogates as escapes."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = _ENCODER.encode(value)
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:

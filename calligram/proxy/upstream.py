@@ -3,18 +3,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import secrets
-from collections.abc import AsyncIterator, Iterator, Sequence
+import ssl
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlsplit
 
-import httpx
-
-from .pieces import UpstreamFault, fault_of, garbage
+from .connection import Address, Connection, Content, Headers, Response, Stale
+from .pieces import fault_of, garbage
 from .sse import Event, EventReader, NoEvents, json_bytes
 
-Headers = Sequence[tuple[bytes, bytes]]
 HOP_BY_HOP: Final = frozenset((
     b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"te", b"trailer",
     b"transfer-encoding", b"upgrade", b"proxy-connection",
@@ -37,136 +37,201 @@ _OF_THE_BODY: Final = frozenset((
 _MAX_ANSWER: Final = 64 * 2**20
 
 
+@dataclass
+class Kept:
+    """The connection on which one client's request says one thing after another.
+
+    It is never kept for another request: an idle one takes one of llama-server's few threads, and
+    behind a stream the server closes it without saying so.
+    """
+
+    connection: Connection | None = None
+
+    def take(self) -> Connection | None:
+        """The connection, if it is of use for one more request."""
+        connection, self.connection = self.connection, None
+        if connection is not None and not connection.renewed():
+            connection.close()
+            return None
+        return connection
+
+    def close(self) -> None:
+        """Close it."""
+        if self.connection is not None:
+            self.connection.close()
+            self.connection = None
+
+
 class Upstream:
     """The server.
 
     Args:
         connect, read: seconds to connect, and to stay silent.
-        transport: in place of the network.
     """
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        connect: float,
-        read: float,
-        transport: httpx.AsyncBaseTransport | None = None,
-    ) -> None:
-        parsed = httpx.URL(url)
-        self._base = parsed.raw_path.rstrip(b"/")
-        self._root = parsed.copy_with(raw_path=b"/")
+    def __init__(self, url: str, *, connect: float, read: float) -> None:
+        parts = urlsplit(url)
+        secure = parts.scheme == "https"
+        assert parts.hostname is not None
+        self._base = parts.path.rstrip("/").encode("ascii")
+        self._authority = parts.netloc.encode("ascii")
+        self._address = Address(
+            parts.hostname,
+            parts.port or (443 if secure else 80),
+            ssl.create_default_context() if secure else None,
+        )
         # RFC 9110, section 7.6.3. No two proxies have the same, so that a chain of them is no loop.
         self._via = b"1.1 calligram-" + secrets.token_hex(8).encode()
-        timeout = httpx.Timeout(read, connect=connect, pool=None)
-        limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
-        self._client = httpx.AsyncClient(
-            timeout=timeout, limits=limits, transport=transport, trust_env=False
-        )
-        self._timeout = timeout
-
-    async def close(self) -> None:
-        """Close all connections."""
-        await self._client.aclose()
-
-    def request(
-        self, method: str, raw_path: bytes, headers: Headers, content: Any = None
-    ) -> httpx.Request:
-        """A request with these headers and no others but Host.
-
-        Its connection is not kept: an idle one takes one of llama-server's few threads, and behind
-        a stream the server closes it without saying so, so that the next request would be lost.
-        """
-        kept = [(k, v) for k, v in end_to_end(headers) if k.lower() != b"host"]
-        if any(k.lower() == b"transfer-encoding" for k, _ in headers):
-            # RFC 9112, section 6.3: it wins over a length, which must not be sent on.
-            kept = [(k, v) for k, v in kept if k.lower() != b"content-length"]
-        kept += [(b"via", self._via), (b"connection", b"close")]
-        # The target as it is: a URL's path would be normalised, and reach another route.
-        target = self._base + raw_path
-        extensions = {"timeout": self._timeout.as_dict(), "target": target}
-        return httpx.Request(
-            method, self._root, headers=kept, content=content, extensions=extensions
-        )
+        self._connect = connect
+        self._read = read
 
     def comes_back(self, headers: Headers) -> bool:
         """Has a request with these headers been sent by this proxy itself?"""
         found = (v for k, v in headers if k.lower() == b"via")
         return any(self._via == one.strip() for v in found for one in v.split(b","))
 
-    def limited(self, request: httpx.Request, seconds: float) -> httpx.Request:
-        """The request with less time than others have."""
-        usual = self._timeout.as_dict()
-        less = {k: v if v is None else min(v, seconds) for k, v in usual.items()}
-        request.extensions = {**request.extensions, "timeout": less}
-        return request
+    async def send(
+        self,
+        method: str,
+        target: bytes,
+        headers: Headers,
+        content: Content = None,
+        *,
+        seconds: float = 0,
+        kept: Kept | None = None,
+        last: bool = True,
+    ) -> Response:
+        """The response, its body not read yet.
 
-    async def send(self, request: httpx.Request) -> httpx.Response:
-        """The response, its body not read yet. Raises UpstreamFault."""
-        with faults():
-            return await self._client.send(request, stream=True)
+        Args:
+            target: path and query as they are: they must not be normalised to those of another
+                route.
+            headers: of the client; what is of its connection with it is left out.
+            seconds: less time than others have; 0: as much.
+            kept: a connection to take if there is one, and to leave behind if not `last`; not for
+                content that can be sent once only.
+
+        Raises:
+            UpstreamFault: any failure.
+        """
+        sent = self._headers(headers, content, method, close=last)
+        target = self._base + target
+        if kept is not None and (connection := kept.take()) is not None:
+            try:
+                response = await connection.ask(method, target, sent, content)
+                kept.connection = None if last else connection
+                return response
+            except Stale:
+                pass  # It was closed before it heard of this: asked once more.
+        less = (min(t, seconds) if seconds else t for t in (self._connect, self._read))
+        connection = await Connection.open(self._address, *less)
+        response = await connection.ask(method, target, sent, content)
+        if kept is not None and not last:
+            kept.connection = connection
+        return response
+
+    def _headers(
+        self,
+        headers: Headers,
+        content: bytes | AsyncIterator[bytes] | None,
+        method: str,
+        close: bool,
+    ) -> Headers:
+        """The client's headers, and those that one of ours has."""
+        kept = [(k, v) for k, v in end_to_end(headers) if k.lower() != b"host"]
+        if any(k.lower() == b"transfer-encoding" for k, _ in headers):
+            # RFC 9112, section 6.3: it wins over a length, which must not be sent on.
+            kept = [(k, v) for k, v in kept if k.lower() != b"content-length"]
+        own = [(b"Host", self._authority)]
+        if not any(k.lower() == b"content-length" for k, _ in kept):
+            if isinstance(content, AsyncIterator):
+                own.append((b"Transfer-Encoding", b"chunked"))
+            elif content or method in ("POST", "PUT", "PATCH"):
+                own.append((b"Content-Length", str(len(content or b"")).encode()))
+        own += kept
+        own.append((b"via", self._via))
+        if close:
+            own.append((b"connection", b"close"))
+        return own
 
     async def ask(
-        self, method: str, path: str, headers: Headers, body: Any = None, seconds: float = 0
+        self,
+        method: str,
+        path: str,
+        headers: Headers,
+        body: Any = None,
+        seconds: float = 0,
+        kept: Kept | None = None,
     ) -> Any:
         """The JSON that the server answers with.
 
         Args:
             seconds: less time than others have; 0: as much.
+            kept: where the connection is left for what follows.
 
         Raises:
             UpstreamFault: any failure; an HTTP error has the server's own body.
         """
-        response = await self._posted(method, path, headers, body, seconds)
+        response = await self._posted(method, path, headers, body, seconds, kept, kept is None)
+        whole = False
         try:
-            with faults():
-                data = await _whole(response)
+            data = await read_whole(response)
+            whole = True
         finally:
-            await response.aclose()
+            if kept is None or not whole:
+                response.close()
         value = _json(data)
-        if response.status_code >= 400:
-            raise fault_of(value, response.status_code, data)
+        if response.status >= 400:
+            raise fault_of(value, response.status, data)
         if value is None:
             raise garbage(f"no JSON in answer to {path}")
         return value
 
     async def _posted(
-        self, method: str, path: str, headers: Headers, body: Any, seconds: float = 0
-    ) -> httpx.Response:
-        kept = [(k, v) for k, v in headers if k.lower() not in _OF_THE_BODY]
+        self,
+        method: str,
+        path: str,
+        headers: Headers,
+        body: Any,
+        seconds: float = 0,
+        kept: Kept | None = None,
+        last: bool = True,
+    ) -> Response:
+        sent = [(k, v) for k, v in headers if k.lower() not in _OF_THE_BODY]
         content = None
         if body is not None:
             content = json_bytes(body)
-            kept.append((b"content-type", b"application/json"))
-        request = self.request(method, path.encode("ascii"), kept, content)
-        if seconds:
-            self.limited(request, seconds)
-        return await self.send(request)
+            sent.append((b"content-type", b"application/json"))
+        target = path.encode("ascii")
+        return await self.send(method, target, sent, content, seconds=seconds, kept=kept, last=last)
 
-    async def events(self, path: str, headers: Headers, body: Any) -> AsyncIterator[list[Event]]:
+    async def events(
+        self, path: str, headers: Headers, body: Any, kept: Kept | None = None
+    ) -> AsyncIterator[list[Event]]:
         """The events of a streamed answer, as many at a time as have come.
 
         Raises:
             UpstreamFault: any failure, in the middle too.
         """
-        response = await self._posted("POST", path, headers, body)
+        response = await self._posted("POST", path, headers, body, kept=kept)
         try:
-            with faults():
-                if response.status_code >= 400:
-                    data = await _whole(response)
-                    raise fault_of(_json(data), response.status_code, data)
-                kind = response.headers.get("content-type", "")
-                if not kind.lower().startswith("text/event-stream"):
-                    raise garbage(f"no events in answer to {path}, but {kind[:40] or 'no type'!r}")
-                reader = EventReader()
-                async for data in response.aiter_raw():
-                    found = reader.feed(data)
-                    if found:
-                        yield found
+            if response.status >= 400:
+                data = await read_whole(response)
+                raise fault_of(_json(data), response.status, data)
+            kind = response.media_type
+            if not kind.startswith("text/event-stream"):
+                raise garbage(f"no events in answer to {path}, but {kind[:40] or 'no type'!r}")
+            reader = EventReader()
+            while data := await response.part():
+                found = reader.feed(data)
+                if found:
+                    yield found
         except NoEvents as error:
+            if error.before:
+                yield error.before
             raise garbage(str(error)) from None
         finally:
-            await response.aclose()
+            response.close()
 
 
 def _json(data: bytes) -> Any:
@@ -177,29 +242,12 @@ def _json(data: bytes) -> Any:
         return None
 
 
-async def _whole(response: httpx.Response) -> bytes:
+async def read_whole(response: Response) -> bytes:
+    """The body of a response. Raises UpstreamFault."""
     parts, size = [], 0
-    async for data in response.aiter_raw():
+    while data := await response.part():
         parts.append(data)
         size += len(data)
         if size > _MAX_ANSWER:
             raise garbage(f"an answer of more than {_MAX_ANSWER:,} bytes")
     return b"".join(parts)
-
-
-@contextlib.contextmanager
-def faults() -> Iterator[None]:
-    """What httpx raises, as faults."""
-    try:
-        yield
-    except (httpx.ConnectTimeout, httpx.ConnectError) as error:
-        slow = isinstance(error, httpx.ConnectTimeout)
-        raise UpstreamFault(
-            "slow" if slow else "down", "the server cannot be reached", 504 if slow else 502
-        ) from None
-    except httpx.TimeoutException:
-        raise UpstreamFault("slow", "the server stays silent for too long", 504) from None
-    except httpx.DecodingError:
-        raise garbage("bytes that cannot be decoded") from None
-    except httpx.HTTPError:
-        raise UpstreamFault("broke-off", "the server broke off its answer", 502) from None

@@ -98,6 +98,7 @@ class Fake:
     answers: dict[str, Handler] = field(default_factory=dict)
     asked: list[Asked] = field(default_factory=list)
     gone: int = 0
+    connections: int = 0
     url: str = ""
     ended: bool = False
     writers: set[asyncio.StreamWriter] = field(default_factory=set)
@@ -114,6 +115,7 @@ class Fake:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection."""
         self.writers.add(writer)
+        self.connections += 1
         try:
             while (asked := await read_request(reader)) is not None:
                 self.asked.append(asked)

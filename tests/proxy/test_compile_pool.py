@@ -75,6 +75,26 @@ def test_what_takes_too_long_is_stopped_and_the_process_replaced() -> None:
     asyncio.run(body())
 
 
+def test_a_process_that_dies_is_named_and_replaced() -> None:
+    async def body() -> None:
+        async with proxied_fake(says(GOOD), pool=None, compile_seconds=20.0) as (_, proxy):
+            await proxy.chat(request())  # The process is up.
+            pool: Any = proxy.service.grammars.pool
+            asked = asyncio.create_task(proxy.chat(request(tools=hostile())))
+            while pool._idle.qsize():
+                await asyncio.sleep(0.01)
+            for process in pool._all:
+                process.kill()
+            answer = await asked
+            assert answer.status_code == 503
+            assert answer.json()["error"]["code"] == "proxy-compile-died"
+            again = await proxy.chat(request(tools=hostile()))  # Kept: it costs no other process.
+            assert again.json()["error"]["code"] == "proxy-compile-died"
+            assert (await proxy.chat(request(tools=TOOLS[:1]))).status_code == 200
+
+    asyncio.run(body())
+
+
 def test_who_waits_too_long_for_a_process_is_told() -> None:
     async def body() -> None:
         pool = CompilePool(1, 0.05)  # Never started.

@@ -260,7 +260,7 @@ def test_a_policy_that_lets_pass_says_so_in_a_header() -> None:
         (b"[1]", {}, 400),
         (b"\xff", {}, 400),
         ('{"tools": 1}'.encode("utf-16"), {}, 400),
-        (b"[" * 100_000, {}, 400),
+        (b"[" * 40_000, {}, 400),
         (b"{}", {"content-encoding": "gzip"}, 400),
         (b" " * 3000, {}, 413),
     ],
@@ -335,6 +335,62 @@ def test_a_wrong_answer_is_asked_for_once_more_and_said_so(
             assert whole["usage"]["completion_tokens"] == 10
 
     run(body, says(*texts), retry_invalid=True)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("second", [["close"], as_json({"error": "no"}, "500 Nope")])
+def test_a_wrong_answer_that_cannot_be_asked_for_again_is_told_as_it_is(
+    second: Any, stream: bool
+) -> None:
+    left = [completion(BAD), second]
+
+    async def body(fake: Fake, proxy: Proxy) -> None:
+        answer = await proxy.chat(request(stream=stream))
+        assert answer.status_code == 200
+        whole = completion_of(events(answer.content)[:-1]) if stream else answer.json()
+        assert calls_of(whole) == [("set_timer", {"minutes": 0})]
+        codes = [p["code"] for p in whole["calligram"]["problems"]]
+        assert codes[0] == "invalid-arguments" and codes[-1] == "proxy-retry"
+        assert answer.headers["x-calligram-problems"] == str(len(codes))
+        (record,) = await proxy.records(1)
+        assert record["retried"] is True and record["fault"] in ("broke-off", "refused")
+
+    run(body, {"/completion": lambda _: left.pop(0)}, retry_invalid=True)
+
+
+def test_a_stream_that_was_held_back_leaves_out_what_broke_off() -> None:
+    broken = '<tool_call>\n{"name": "set_timer", "arguments": {"minutes": oops}}\n</tool_call>'
+
+    async def body(fake: Fake, proxy: Proxy) -> None:
+        chunks = events((await proxy.chat(request(stream=True))).content)[:-1]
+        deltas = [c["choices"][0]["delta"] for c in chunks if c["choices"]]
+        assert not any("tool_calls" in d for d in deltas)
+        assert chunks[-1]["choices"][0]["finish_reason"] == "stop"
+        assert len(fake.paths("/apply-template")) == 2
+
+    run(body, says(broken), retry_invalid=True)
+
+
+def test_an_answer_that_the_client_begins_goes_the_way_that_shows_its_prompt() -> None:
+    """What the prompt ends with decides whether the model thinks; the chat route hides it."""
+
+    def template(asked: Asked) -> Any:
+        last = asked.json["messages"][-1]
+        begun = last["content"] if last["role"] == "assistant" else ""
+        return as_json({"prompt": "Quoth the raven" + "<assistant>" + begun})
+
+    async def body(fake: Fake, proxy: Proxy) -> None:
+        begun = [*USER, {"role": "assistant", "content": "<think>\n"}]
+        answer = (await proxy.chat(request(messages=begun, tool_choice="required"))).json()
+        message = answer["choices"][0]["message"]
+        assert message["reasoning_content"].strip() == "Hm." and message["tool_calls"]
+        assert "calligram" not in answer
+        for odd in ({"add_generation_prompt": False}, {"continue_final_message": True}):
+            await proxy.chat(request(tool_choice="required", **odd))
+        assert {r["route"] for r in await proxy.records(3)} == {"completion"}
+
+    seen = {"/tokenize": lambda _: as_json({"tokens": [1, 2]}), "/apply-template": template}
+    run(body, {**says("Hm.\n</think>\n\n" + GOOD), **seen})
 
 
 SERVER_TOOLS: list[dict[str, Any]] = [

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from calligram import Bounds
+from calligram import Bounds, SpecError
 from calligram.proxy.serve import leads_to
-from calligram.proxy.settings import load_settings, parse_bounds
+from calligram.proxy.settings import load_settings, parse_bounds, unknown_variables
 from calligram.proxy.settings_error import SettingsError
 from tests.proxy.tools import ROOT
 
@@ -123,6 +125,94 @@ def test_a_key_beside_the_table_is_an_error(tmp_path: Path) -> None:
     assert [(p.code, p.origin.pointer) for p in caught.value.problems] == [
         ("setting-unknown", "/prot")
     ]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "code", "words"),
+    [("hermes-jsn", "unknown-dialect", ""), ("none.yaml", "spec-unreadable", "dialect that"),
+     ("bad.yaml", "spec-unknown-key", "dialect that")],
+)  # fmt: skip
+def test_a_dialect_that_cannot_be_read_says_who_named_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dialect: str, code: str, words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.yaml").write_text("id: bad\nextends: hermes-json\nqoute: 1\n")
+    (tmp_path / "serve.toml").write_text(f'dialect = "{dialect}"\n')
+    said: list[tuple[dict[str, Any], str | None, dict[str, str], str]] = [
+        ({"dialect": dialect}, None, {}, "--dialect"),
+        ({}, None, {"CALLIGRAM_DIALECT": dialect}, "environment variable CALLIGRAM_DIALECT"),
+        ({}, "serve.toml", {}, "serve.toml: /dialect"),
+    ]
+    for flags, file, environment, place in said:
+        with pytest.raises(SpecError) as caught:
+            load_settings({**UP, **flags}, file, environment)
+        problem = caught.value.problems[0]
+        assert problem.code == code and place in str(problem) and words in str(problem)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("strin=1", "did you mean `string`?"),
+        ("string", "string=80,items=10"),
+        ("string=0", "the bound 'string' is a whole number from 1 on, not 0"),
+        ("string=999999999999", "Bounds.string"),
+    ],
+)
+def test_bounds_that_are_none_are_named(text: str, words: str) -> None:
+    for flags, environment, place in (
+        ({"bounds": parse_bounds(text)}, {}, "--bounds"),
+        ({}, {"CALLIGRAM_BOUNDS": text}, "environment variable CALLIGRAM_BOUNDS"),
+    ):
+        with pytest.raises(SettingsError) as caught:
+            load_settings({**UP, **flags}, None, environment)
+        (problem,) = caught.value.problems
+        assert problem.origin.file == place and words in problem.message
+
+
+def test_variables_that_are_no_settings_are_warned_of() -> None:
+    names = [
+        "CALLIGRAM_PORT",
+        "CALLIGRAM_DISABLE",
+        "OTHER",
+        "CALLIGRAM_UPSTRAEM",
+        "CALLIGRAM_DIALCT",
+    ]
+    found = unknown_variables(dict.fromkeys(names, "x"))
+    assert [(p.severity, p.origin.file, p.hint) for p in found] == [
+        ("warning", "environment variable CALLIGRAM_DIALCT", "did you mean `CALLIGRAM_DIALECT`?"),
+        (
+            "warning",
+            "environment variable CALLIGRAM_UPSTRAEM",
+            "did you mean `CALLIGRAM_UPSTREAM`?",
+        ),
+    ]
+
+
+def test_every_variable_that_the_source_reads_is_known() -> None:
+    folders = [ROOT / "calligram", ROOT / "compiler", ROOT / "targets"]
+    text = "".join(f.read_text("utf-8") for folder in folders for f in folder.rglob("*.py"))
+    names = set(re.findall(r"CALLIGRAM_[A-Z_]+[A-Z]", text))
+    assert {"CALLIGRAM_DISABLE", "CALLIGRAM_UPSTREAM"} <= names
+    assert unknown_variables(dict.fromkeys(names, "x")) == []
+
+
+def test_the_server_warns_when_it_starts() -> None:
+    command = [sys.executable, "-m", "calligram", "serve", "--upstream", "http://127.0.0.1:9",
+               "--port", "0", "--log", "json"]  # fmt: skip
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, cwd=ROOT,
+        env={**os.environ, "CALLIGRAM_UPSTRAEM": "x"},
+    )  # fmt: skip
+    assert process.stderr is not None
+    try:
+        lines = [json.loads(process.stderr.readline()) for _ in range(2)]
+    finally:
+        process.terminate()
+        process.communicate()
+    assert [line["event"] for line in lines] == ["listening", "setting"]
+    assert lines[1]["level"] == "warning" and "CALLIGRAM_UPSTRAEM" in lines[1]["message"]
+    assert lines[1]["hint"] == "did you mean `CALLIGRAM_UPSTREAM`?"
 
 
 def test_bounds_as_text() -> None:
