@@ -19,7 +19,7 @@ measure: .venv/.demo
 	@$(BIN)/python -m calligram.demo --prompts 20 --json
 
 test: .venv/.test
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 # The adapters with real tensors and a tiny model, on the CPU, in an environment of its own: torch is
 # no requirement of anything else. Some platforms' wheels bring a graphics card's libraries along
@@ -37,14 +37,14 @@ test-torch: .venv-torch/.done
 
 # The random searches with fifty times their usual budget.
 fuzz: .venv/.test
-	CALLIGRAM_FUZZ=50 $(BIN)/python -m pytest -n $(WORKERS) -m fuzz
+	CALLIGRAM_FUZZ=50 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m fuzz
 
 check: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pyright --pythonpath $(BIN)/python
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 format: .venv/.dev
 	$(BIN)/ruff check --fix .

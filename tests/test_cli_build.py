@@ -614,7 +614,7 @@ def test_watching_builds_again_and_goes_on_after_errors(folder: Path) -> None:
     process = child("-u", "-c", INTERRUPTIBLE.format(["build", "--watch"]))
     out = process.stdout
     assert out is not None
-    overdue = threading.Timer(60, process.kill)
+    overdue = threading.Timer(240, process.kill)
     overdue.start()
     try:
         assert out.readline().startswith("watching")

@@ -160,8 +160,9 @@ def _watch(manifest: str | None, jobs: int, force: bool, overwrite: bool) -> int
     sys.stderr.write("watching; Ctrl-C ends it\n")
     try:
         while True:
-            seen = watch.look(inputs)
+            seen = watch.look((*inputs, *outputs))
             found: list[Problem] = []
+            made, changed = outputs, False
             try:
                 with _Bar() as bar:
                     summary = run.build(file, jobs, force, bar.show, _waiting, overwrite)
@@ -170,7 +171,8 @@ def _watch(manifest: str | None, jobs: int, force: bool, overwrite: bool) -> int
                     _say(summary.notes)
                     over = "; all is well again" if told and not found else ""
                     write_out(visible(_line(summary)) + over + "\n")
-                looked, outputs = summary.inputs, summary.outputs
+                looked, made = summary.inputs, summary.outputs
+                changed = bool(summary.built or summary.removed)
             except CalligramError as error:
                 found = list(error.problems)
                 looked = tuple(sorted({file, *inputs}))
@@ -178,12 +180,12 @@ def _watch(manifest: str | None, jobs: int, force: bool, overwrite: bool) -> int
             if found and found != told:
                 print_problems(found, False)
             told = found
-            if looked != inputs:
+            if changed or (looked, made) != (inputs, outputs):
                 # What changed while nobody looked at it yet is built now.
-                inputs = looked
+                inputs, outputs = looked, made
                 continue
             # Whoever deletes or edits an output gets it back.
-            watch.wait({**seen, **watch.look(outputs)})
+            watch.wait(seen)
     except KeyboardInterrupt:
         return ExitCode.OK
 
