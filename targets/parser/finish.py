@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ...compiler.judge import Path, judge
 from ...compiler.origin import Origin, Problem
 from .apart import fence_around
-from .attempt import Found
 from .build import Builder
+from .found import Found
 from .frames import Place, Span
 from .holding import Holding
 from .layout import Gap, misplaced_space

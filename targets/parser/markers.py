@@ -76,6 +76,8 @@ class Marks:
         tails: those of them that belong to the calls. The others end the turn, and so cut off
             whatever is open there.
         turn_ends: those others.
+        cut: the end of the text or of the turn, where arguments in tags are all there, as far as
+            what ends the call is.
         closes: does a marker end calls?
         call_closes: does one end each of them?
         brackets: the brackets that stand before the end of all calls.
@@ -144,12 +146,20 @@ class Marks:
         self._names = known
         self._find = re.compile(b"|".join(map(re.escape, self.safe))) if self.safe else None
         self._part = _beginnings(self.safe)
+        ends = b"|".join([*map(re.escape, (*self.tails, *self.safe)), rb"(?!)"])
+        self._next = re.compile(ends)
+        self.cut = _cut(self.tails, self.turn_ends, [_begin(shape) for shape in tagged])
         self._longest = max(map(len, self.safe), default=0)
 
     def first(self, text: bytearray, start: int, end: int) -> int | None:
         """Where the first safe marker within a part of the text begins."""
         found = self._find.search(text, start, end) if self._find else None
         return found.start() if found else None
+
+    def tail_before_head(self, text: bytes, start: int, end: int) -> int | None:
+        """Where the next of what ends calls begins, if no marker that begins one comes before."""
+        found = self._next.search(text, start, end)
+        return found.start() if found is not None and found[0] in self.tails else None
 
     def is_marked(self, text: bytes, start: int, head: int) -> bool:
         """Does a marker, or what the dialect has before its calls if that is more than brackets,
@@ -295,13 +305,28 @@ def _param(shape: Shape, tails: tuple[bytes, ...], turn_ends: tuple[bytes, ...])
                 head += rb"\s*+(?P<key>[^\s<>\"=]+)\s*+"
             case _:
                 head += rb"[^\s<>\"=]*"
-    first = shape.param[0] if isinstance(shape.param[0], str) else ""
-    begin = _loose(first.strip())
+    begin = _loose(_begin(shape))
     stops = b"|".join([begin, *map(re.escape, tails), rb"(?P<cut>%s)" % _any(turn_ends)])
     close = rb"(?P<close>\n?" + _loose(shape.value_closer.strip()) + rb")"
     return Param(
         re.compile(begin), re.compile(rb"\s*+" + head + rb"\n?"), re.compile(close + b"|" + stops)
     )
+
+
+def _begin(shape: Shape) -> str:
+    """The literal that every tagged argument begins with."""
+    return shape.param[0].strip() if isinstance(shape.param[0], str) else ""
+
+
+def _cut(
+    tails: tuple[bytes, ...], turn_ends: tuple[bytes, ...], params: list[str]
+) -> re.Pattern[bytes]:
+    """The end of the text or of the turn, behind the beginning of what ends calls, if that cannot
+    be the beginning of an argument."""
+    parts = {t[:size] for t in tails for size in range(1, len(t))}
+    parts = {p for p in parts if not any(param.encode().startswith(p) for param in params)}
+    begun = b"|".join(map(re.escape, sorted(parts, key=lambda p: (-len(p), p)))) or rb"(?!)"
+    return re.compile(rb"(?:%s)?(?:%s|\Z)" % (begun, _any(turn_ends)))
 
 
 def _loose(text: str) -> bytes:
