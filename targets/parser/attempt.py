@@ -32,6 +32,7 @@ _QUOTED: Final = re.compile(rb"\(\s*+\{")
 _AROUND: Final = "what stands before the call is not quite as the dialect has it"
 _SPELLED: Final = "the call, or what stands behind it, is not quite as the dialect has it"
 _OTHER: Final = "the call is in another shape than the dialect's"
+_LINES: Final = "lines end in CR LF, where the dialect has LF"
 _ONLY_NAMED: Final = "it has neither arguments nor what marks a call"
 
 
@@ -395,6 +396,10 @@ class Attempt:
         text = loose.text[start:end]
         if loose.at == end and text.endswith(b"\n"):
             text = text[:-1]
+        if head["crlf"] is not None:
+            loose.note("loose-space", _LINES, start - 2, start)
+            # Of the line's end behind the value, the other half is gone.
+            text = text.removesuffix(b"\r")
         told = self._typed(tool, key, text.decode("utf-8", "replace"))
         if told is None:
             raise NoValue

@@ -48,7 +48,7 @@ class Param:
 
     Attributes:
         begin: what every argument begins with.
-        head: all of it up to its value.
+        head: all of it up to its value, as the group ``crlf`` the end of a line as in Windows.
         stop: what ends the value, as the group ``close`` if it is its own closer, as ``cut`` if
             the text is cut off there.
     """
@@ -146,8 +146,7 @@ class Marks:
         self._names = known
         self._find = re.compile(b"|".join(map(re.escape, self.safe))) if self.safe else None
         self._part = _beginnings(self.safe)
-        ends = b"|".join([*map(re.escape, (*self.tails, *self.safe)), rb"(?!)"])
-        self._next = re.compile(ends)
+        self._next = re.compile(_any((*self.tails, *self.safe)))
         self.cut = _cut(self.tails, self.turn_ends, [_begin(shape) for shape in tagged])
         self._longest = max(map(len, self.safe), default=0)
 
@@ -309,7 +308,9 @@ def _param(shape: Shape, tails: tuple[bytes, ...], turn_ends: tuple[bytes, ...])
     stops = b"|".join([begin, *map(re.escape, tails), rb"(?P<cut>%s)" % _any(turn_ends)])
     close = rb"(?P<close>\n?" + _loose(shape.value_closer.strip()) + rb")"
     return Param(
-        re.compile(begin), re.compile(rb"\s*+" + head + rb"\n?"), re.compile(close + b"|" + stops)
+        re.compile(begin),
+        re.compile(rb"\s*+" + head + rb"(?:(?P<crlf>\r\n)|\n)?"),
+        re.compile(close + b"|" + stops),
     )
 
 
