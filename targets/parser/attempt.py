@@ -19,7 +19,7 @@ from .envelope import ARGUMENTS, NAMES, Refused, not_understood, read_envelope, 
 from .found import Found, Note
 from .frames import Place, Span
 from .loose import Loose, NoValue
-from .markers import Marks, Param
+from .markers import Ahead, Marks, Param
 
 _FENCE: Final = re.compile(rb"```[\w-]*+")
 _FENCE_END: Final = re.compile(rb"\s*+```(?!\w)")
@@ -28,6 +28,7 @@ _PLAIN: Final = ArgsSpec(notation="tagged")
 """How unquoted text is read: JSON, else a string."""
 
 _BRACKETS: Final = re.compile(rb"(?:\s*+[\]})])++")
+_SPACE: Final = re.compile(rb"\s*+")
 _QUOTED: Final = re.compile(rb"\(\s*+\{")
 _AROUND: Final = "what stands before the call is not quite as the dialect has it"
 _SPELLED: Final = "the call, or what stands behind it, is not quite as the dialect has it"
@@ -40,8 +41,15 @@ class Attempt:
     """One attempt to read calls from a place on."""
 
     def __init__(
-        self, marks: Marks, tools: Mapping[str, Call], text: bytes, at: int, end: int
+        self,
+        marks: Marks,
+        tools: Mapping[str, Call],
+        text: bytes,
+        at: int,
+        end: int,
+        ahead: Ahead,
     ) -> None:
+        self._ahead = ahead
         self.marks = marks
         self.tools = tools
         self.start = at
@@ -103,8 +111,8 @@ class Attempt:
         if self._ended == len(self.found):
             return False
         end = self.found[-1].end
-        closer = self.marks.tail_before_head(self.loose.text, end, self.loose.end)
-        return closer is not None and bool(self.loose.text[end:closer].strip())
+        closer = self._ahead.tail(end, self.loose.end) if self.marks.closes else None
+        return closer is not None and _SPACE.fullmatch(self.loose.text, end, closer) is None
 
     def is_marked(self) -> bool:
         """Does what no prose holds stand before the calls that were found?"""

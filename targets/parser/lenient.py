@@ -21,7 +21,7 @@ from .build import Builder
 from .envelope import Refused
 from .found import Found, Note
 from .frames import Span
-from .markers import Marks
+from .markers import Ahead, Marks
 
 _WORK: Final = 8
 """Bytes that all attempts may read together, as a multiple of the text."""
@@ -58,6 +58,7 @@ def recover(
         refused: where to put what looks like a call and is none; None: nowhere.
     """
     data = bytes(text)
+    ahead = Ahead(marks, data)
     work = _WORK * len(data)
     found: list[Found] = []
     left: list[Span] = []
@@ -79,7 +80,7 @@ def recover(
                 later = next((place for place in armed if place > at), end)
                 following = marks.first(text, at + 1, end)
                 limit = min(later, end if following is None else following)
-            attempt = Attempt(marks, tools, data, at, limit)
+            attempt = Attempt(marks, tools, data, at, limit, ahead)
             calls = attempt.calls()
             work -= attempt.loose.at - at + 1
             if refused is not None and attempt.refused is not None:

@@ -76,6 +76,7 @@ class Marks:
         tails: those of them that belong to the calls. The others end the turn, and so cut off
             whatever is open there.
         turn_ends: those others.
+        around: what ends calls, and markers that begin them.
         cut: the end of the text or of the turn, where arguments in tags are all there, as far as
             what ends the call is.
         closes: does a marker end calls?
@@ -146,7 +147,7 @@ class Marks:
         self._names = known
         self._find = re.compile(b"|".join(map(re.escape, self.safe))) if self.safe else None
         self._part = _beginnings(self.safe)
-        self._next = re.compile(_any((*self.tails, *self.safe)))
+        self.around = re.compile(_any((*self.tails, *self.safe)))
         self.cut = _cut(self.tails, self.turn_ends, [_begin(shape) for shape in tagged])
         self._longest = max(map(len, self.safe), default=0)
 
@@ -154,11 +155,6 @@ class Marks:
         """Where the first safe marker within a part of the text begins."""
         found = self._find.search(text, start, end) if self._find else None
         return found.start() if found else None
-
-    def tail_before_head(self, text: bytes, start: int, end: int) -> int | None:
-        """Where the next of what ends calls begins, if no marker that begins one comes before."""
-        found = self._next.search(text, start, end)
-        return found.start() if found is not None and found[0] in self.tails else None
 
     def is_marked(self, text: bytes, start: int, head: int) -> bool:
         """Does a marker, or what the dialect has before its calls if that is more than brackets,
@@ -219,6 +215,26 @@ class Marks:
         near = max(start, end - self._longest)
         found = self._part.search(text, near, end) if self._part else None
         return end if found is None else found.start()
+
+
+class Ahead:
+    """What comes next in a text of what ends calls, and of markers that begin them; looked for once
+    however often it is asked for from places that ascend."""
+
+    def __init__(self, marks: Marks, text: bytes) -> None:
+        self._marks = marks
+        self._text = text
+        self._asked = self._at = -1
+        self._is_tail = False
+
+    def tail(self, start: int, end: int) -> int | None:
+        """Where the next of what ends calls begins, if no marker that begins one comes before."""
+        if not self._asked <= start <= self._at:
+            found = self._marks.around.search(self._text, start)
+            self._asked = start
+            self._at = len(self._text) if found is None else found.start()
+            self._is_tail = found is not None and found[0] in self._marks.tails
+        return self._at if self._is_tail and self._at < end else None
 
 
 def section_opener(spec: DialectSpec) -> re.Pattern[bytes] | None:
