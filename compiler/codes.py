@@ -164,7 +164,7 @@ PARSING: Final[Codes] = {
     "duplicate-key": "An object of the call has the same key twice.",
     "mismatched-key": "An element of the call is closed with another key than it was opened with.",
     "incomplete": "The text ends inside a call or a block.",
-    "near-miss": "Content looks like a call of an offered tool (note).",
+    "near-miss": "Content looks like a call (note).",
     "invalid-arguments": "The arguments break the tool's schema.",
     "too-many-calls": "More calls than the turn may have.",
     "unknown-key": "The tool has no such argument.",

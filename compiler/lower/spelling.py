@@ -142,7 +142,8 @@ def escaped(text: str, escape: Escape, quote: str) -> str:
 
 def raw_fits(text: str, following: str, avoid: tuple[str, ...]) -> bool:
     """Can `text` stand raw before `following`, without being ended early?"""
-    if any(stop in text for stop in avoid):
+    # Half of a surrogate pair is no character.
+    if any("\ud800" <= c <= "\udfff" for c in text) or any(stop in text for stop in avoid):
         return False
     return not following or (text + following).find(following) == len(text)
 

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
-from ...compiler.decode import TooDeep, Undecodable, decode_json, decode_untyped
+from ...compiler.decode import TooDeep, decode_untyped
 from ...compiler.ir import Call, UnionValue, Value
 from ...compiler.lower.arguments import object_parts
 from ...compiler.spec import ArgsSpec
+from .envelope import ARGUMENTS, NAMES, Refused, not_understood, read_envelope, twice
+from .found import Found, Note
 from .frames import Place, Span
 from .loose import Loose, NoValue
-from .markers import Marks, Param
-from .result import Recovery
+from .markers import Ahead, Marks, Param
 
 _FENCE: Final = re.compile(rb"```[\w-]*+")
 _FENCE_END: Final = re.compile(rb"\s*+```(?!\w)")
@@ -27,53 +27,29 @@ _INDEX: Final = re.compile(rb":(\d+)")
 _PLAIN: Final = ArgsSpec(notation="tagged")
 """How unquoted text is read: JSON, else a string."""
 
-_NAMES: Final = ("name", "function", "tool", "tool_name")
-_ARGUMENTS: Final = ("arguments", "parameters", "args", "input", "kwargs")
 _BRACKETS: Final = re.compile(rb"(?:\s*+[\]})])++")
+_SPACE: Final = re.compile(rb"\s*+")
 _QUOTED: Final = re.compile(rb"\(\s*+\{")
 _AROUND: Final = "what stands before the call is not quite as the dialect has it"
 _SPELLED: Final = "the call, or what stands behind it, is not quite as the dialect has it"
 _OTHER: Final = "the call is in another shape than the dialect's"
-
-
-@dataclass(slots=True)
-class Found:
-    """A recovered call: where, and what was overlooked.
-
-    Attributes:
-        cut: may the call have had more arguments, which were cut off?
-        apart: is it marked, or does it stand apart from prose?
-    """
-
-    start: int
-    end: int
-    call: dict[str, Any]
-    place: Place | None
-    recoveries: list[Note]
-    cut: bool = False
-    apart: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """A recovery before the calls are counted."""
-
-    code: str
-    message: str
-    start: int
-    end: int
-
-    def numbered(self, call: int) -> Recovery:
-        """As it is in the result."""
-        return Recovery(self.code, self.message, self.start, self.end, call)
+_LINES: Final = "lines end in CR LF, where the dialect has LF"
+_ONLY_NAMED: Final = "it has neither arguments nor what marks a call"
 
 
 class Attempt:
     """One attempt to read calls from a place on."""
 
     def __init__(
-        self, marks: Marks, tools: Mapping[str, Call], text: bytes, at: int, end: int
+        self,
+        marks: Marks,
+        tools: Mapping[str, Call],
+        text: bytes,
+        at: int,
+        end: int,
+        ahead: Ahead,
     ) -> None:
+        self._ahead = ahead
         self.marks = marks
         self.tools = tools
         self.start = at
@@ -81,16 +57,25 @@ class Attempt:
         self.found: list[Found] = []
         # Whoever begins before this and fails behind it fails from wherever he begins.
         self.headed = at
+        # What looks like a call, and why it is none.
+        self.refused: Refused | None = None
         # Does a code fence stand before the calls that nothing has closed?
         self.fenced = False
         # What stands once before the calls, if it is there.
         self._opener = b""
+        # How many calls have their end.
+        self._ended = 0
         # What should have ended calls before, unless another one follows.
         self._owed: Note | None = None
 
     def calls(self) -> list[Found]:
         """The calls that are complete; none if there is none."""
         self._read()
+        if self._holds_more():
+            # What stands between the last call and its end may be another one, or more of it.
+            self.headed = max(self.headed, self.found[-1].end)
+            del self.found[self._ended :]
+            self._owed = None
         if self._owed is not None:
             self.found[-1].recoveries.append(self._owed)
         if self.found and not any(f.recoveries for f in self.found):
@@ -112,11 +97,22 @@ class Attempt:
                 else:
                     self._named(start)
                 if self._close():
+                    self._ended = len(self.found)
                     return
                 if self.loose.space() in (0x2C, 0x3B):
                     self.loose.at += 1
+        except Refused as refused:
+            self.refused = refused
         except NoValue:
             return
+
+    def _holds_more(self) -> bool:
+        """Are there calls without their end, which stands behind something else?"""
+        if self._ended == len(self.found):
+            return False
+        end = self.found[-1].end
+        closer = self._ahead.tail(end, self.loose.end) if self.marks.closes else None
+        return closer is not None and _SPACE.fullmatch(self.loose.text, end, closer) is None
 
     def is_marked(self) -> bool:
         """Does what no prose holds stand before the calls that were found?"""
@@ -244,28 +240,23 @@ class Attempt:
 
     def _entry(self, entry: Any, place: Place) -> tuple[dict[str, Any], Place | None]:
         """A call out of an object; how the keys are called is no matter."""
-        if isinstance(entry, dict) and isinstance(entry.get("function"), dict):
-            entry, place = entry["function"], place.inner["function"]
-        if not isinstance(entry, dict):
-            raise NoValue
-        name = next((entry[k] for k in _NAMES if isinstance(entry.get(k), str)), None)
-        key = next((k for k in _ARGUMENTS if k in entry), None)
-        if name not in self.tools:
-            raise NoValue
-        if key is None and any(code == "missing-bracket" for code, *_ in self.loose.noted):
+        loose = self.loose
+        read = read_envelope(entry, place, self.tools)
+        if read.key is None and any(code == "missing-bracket" for code, *_ in loose.noted):
             # They may have been in what is missing.
             raise NoValue
-        arguments: Any = {} if key is None else entry[key]
-        inner = None if key is None else place.inner[key]
-        if isinstance(arguments, str) and inner is not None:
-            try:
-                arguments = decode_json(arguments)
-            except Undecodable:
-                raise NoValue from None
-            self.loose.note("quoted-arguments", "the arguments are quoted", *inner.span)
-        if not isinstance(arguments, dict):
-            raise NoValue
-        return {"name": name, "arguments": arguments, "id": entry.get("id")}, inner
+        if read.key is None and not self.marks.is_marked(loose.text, self.start, place.span[0]):
+            raise Refused(read.name, place.span, _ONLY_NAMED)
+        self._repeated(read.name, place.span)
+        inner = None if read.key is None else read.place.inner[read.key]
+        if read.quoted and inner is not None:
+            loose.note("quoted-arguments", "the arguments are quoted", *inner.span)
+        return {"name": read.name, "arguments": read.arguments, "id": read.id}, inner
+
+    def _repeated(self, name: str, span: Span) -> None:
+        """A key that comes twice has two values, one of which would be lost."""
+        if self.loose.repeated is not None:
+            raise Refused(name, span, twice(self.loose.repeated))
 
     def _named(self, start: int) -> None:
         """A name, and arguments in brackets or in tags."""
@@ -289,6 +280,7 @@ class Attempt:
         else:
             arguments, place = self._tagged(tool)
             cut = not self._goes_on()
+        self._repeated(tool.name, place.span)
         usual = {"kwargs": char == 0x28, "tagged": char not in (0x28, 0x7B)}
         plain = char == 0x7B or parentheses
         if self.marks.named or not usual.get(self.marks.notation, plain):
@@ -303,21 +295,27 @@ class Attempt:
         key = self.marks.envelope
         if key is None:
             return members, place
-        if not ({key, *_NAMES, *_ARGUMENTS} & members.keys()):
+        known = {key, *NAMES, *ARGUMENTS}
+        if not (known & members.keys()):
             self.loose.note("other-shape", _OTHER, *place.span)
             return members, place
-        name = next((members[k] for k in _NAMES if k in members), tool.name)
-        key = next((k for k in (key, *_ARGUMENTS) if k in members), None)
-        if key is None or name != tool.name or not isinstance(members[key], dict):
+        names = [members[k] for k in NAMES if k in members]
+        keys = [k for k in {key, *ARGUMENTS} if k in members]
+        one = len(keys) == 1 and names in ([], [tool.name])
+        if not_understood(members, known) or not one or not isinstance(members[keys[0]], dict):
             # Nor is the object a call without what stands before it.
             if not self.found:
                 self.headed = self.loose.at
             raise NoValue
-        return members[key], place.inner[key]
+        return members[keys[0]], place.inner[keys[0]]
 
     def _goes_on(self) -> bool:
         """Do the calls end here, or does another one begin?"""
         return self._any((*self.marks.tails, *self.marks.safe), self.loose.at)
+
+    def _cut_off(self) -> bool:
+        """Does the text end here, or inside what ends a call?"""
+        return self.marks.cut.match(self.loose.text, self.loose.at, self.loose.end) is not None
 
     def _quoted_object(self) -> bool:
         """Is there an object in the parentheses?"""
@@ -371,11 +369,14 @@ class Attempt:
             if param is None:
                 break
             key, value, span = self._param(tool, param)
+            if key in arguments:
+                loose.repeated = key
             arguments[key] = value
             place.inner[key] = Place(span)
-        # Without arguments there must be something that ends the call.
+        # Without arguments there must be something that ends the call, and with some there must not
+        # be what may be another one.
         loose.space()
-        if not arguments and not self._ends(loose.at):
+        if not (self._cut_off() or self._goes_on() if arguments else self._ends(loose.at)):
             raise NoValue
         place.span = (start, loose.at)
         return arguments, place
@@ -403,6 +404,10 @@ class Attempt:
         text = loose.text[start:end]
         if loose.at == end and text.endswith(b"\n"):
             text = text[:-1]
+        if head["crlf"] is not None:
+            loose.note("loose-space", _LINES, start - 2, start)
+            # Of the line's end behind the value, the other half is gone.
+            text = text.removesuffix(b"\r")
         told = self._typed(tool, key, text.decode("utf-8", "replace"))
         if told is None:
             raise NoValue

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 from ...compiler.judge import Path, judge
 from ...compiler.origin import Origin, Problem
 from .apart import fence_around
-from .attempt import Found
 from .build import Builder
+from .found import Found
 from .frames import Place, Span
 from .holding import Holding
 from .layout import Gap, misplaced_space
-from .lenient import beginning, misnamed, near_misses, recover
+from .lenient import beginning, joined, misnamed, near_misses, recover
 from .places import locate
 from .result import Incomplete, ParseResult, Recovery
 from .run import Run
 from .telling import Telling
+from .unoffered import unoffered
 
 if TYPE_CHECKING:
     from .reader import Reader
@@ -82,6 +83,9 @@ def finish(
         ]
         near = near_misses(reader.marks, reader.tools, text, content, first, broken)
         notices = [n for n in near if not _touches(n, told)]
+        ends = [*builder.ends, *(f.end for f in found)]
+        # Last, for they stand at the end.
+        notices += unoffered(reader.marks, reader.tools, bytes(text), joined(content), ends)
     merged = _merged(builder, found)
     calls = [call for _, call, _ in merged]
     recoveries = tuple(r.numbered(i) for i, (_, _, f) in enumerate(merged) for r in _of(f))
@@ -180,7 +184,9 @@ def as_given(result: ParseResult, replaced: list[int]) -> ParseResult:
         span = problem.origin.span
         if span is None or problem.code == "not-utf-8":
             return problem
-        return replace(problem, origin=replace(problem.origin, span=moved(span)))
+        given = moved(span)
+        message = problem.message.replace(f"at byte {span[0]}:", f"at byte {given[0]}:", 1)
+        return replace(problem, message=message, origin=replace(problem.origin, span=given))
 
     problems = tuple(map(located, result.problems))
     notices = tuple(map(located, result.notices))
@@ -265,7 +271,9 @@ def _without_excused(
         return bisect_right(same, span[0]) > bisect_right(same, begun)
 
     excused = {id(problem) for problem, begun in broken if is_read(problem, begun)}
-    return [p for p in problems if id(p) not in excused and not inside(p)]
+    # What is wrong with the bytes is wrong however they are read.
+    kept = [p for p in problems if id(p) not in excused]
+    return [p for p in kept if p.code == "not-utf-8" or not inside(p)]
 
 
 def _tell_held(

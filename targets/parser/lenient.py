@@ -16,10 +16,12 @@ from typing import Final
 from ...compiler.ir import Call
 from ...compiler.origin import Origin, Problem
 from .apart import standing_apart
-from .attempt import Attempt, Found, Note
+from .attempt import Attempt
 from .build import Builder
+from .envelope import Refused
+from .found import Found, Note
 from .frames import Span
-from .markers import Marks
+from .markers import Ahead, Marks
 
 _WORK: Final = 8
 """Bytes that all attempts may read together, as a multiple of the text."""
@@ -45,6 +47,7 @@ def recover(
     attempts: Sequence[int],
     *,
     noting: int = 0,
+    refused: list[Refused] | None = None,
 ) -> tuple[list[Found], list[Span]]:
     """The calls in what would else be content; -> the calls, and what is left of the content.
 
@@ -52,8 +55,10 @@ def recover(
         spans: the content, in order.
         attempts: where calls broke off, or may begin.
         noting: if not 0, as many calls are enough, those in the midst of prose among them.
+        refused: where to put what looks like a call and is none; None: nowhere.
     """
     data = bytes(text)
+    ahead = Ahead(marks, data)
     work = _WORK * len(data)
     found: list[Found] = []
     left: list[Span] = []
@@ -75,9 +80,11 @@ def recover(
                 later = next((place for place in armed if place > at), end)
                 following = marks.first(text, at + 1, end)
                 limit = min(later, end if following is None else following)
-            attempt = Attempt(marks, tools, data, at, limit)
+            attempt = Attempt(marks, tools, data, at, limit, ahead)
             calls = attempt.calls()
             work -= attempt.loose.at - at + 1
+            if refused is not None and attempt.refused is not None:
+                refused.append(attempt.refused)
             if not calls or not (_apart(attempt, (kept, end)) or noting):
                 at = max(at + 1, attempt.headed)
                 continue
@@ -163,8 +170,16 @@ def near_misses(
     """
     spans = _without(joined(spans), broken)
     places = [*first, *marks.bare_places(text, spans)]
-    near = recover(marks, tools, text, spans, places, noting=_NOTED)[0]
+    refused: list[Refused] = []
+    near = recover(marks, tools, text, spans, places, noting=_NOTED, refused=refused)[0]
     out = []
+    told = 0
+    for each in islice(refused, _NOTED):
+        # One inside another says the same.
+        if each.span[0] >= told:
+            told = each.span[1]
+            hint = f"no call is made of it: {each.why}"
+            out.append(_near_miss(each.name, each.span, _LOOKS, hint))
     for found in near:
         at_marker = marks.first(text, found.start, found.end) == found.start
         hint = _TAKEN if at_marker or (found.start in first and found.apart) else _NOT_TAKEN

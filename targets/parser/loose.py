@@ -45,6 +45,9 @@ class Loose:
     Args:
         end: where the text ends.
         ends: what ends a call, for values that lack a bracket.
+
+    Attributes:
+        repeated: a key that came twice in one object; None: none did.
     """
 
     def __init__(self, text: bytes, at: int, end: int, ends: Callable[[int], bool]) -> None:
@@ -52,6 +55,7 @@ class Loose:
         self.at = at
         self.end = end
         self.noted: list[tuple[str, str, int, int]] = []
+        self.repeated: str | None = None
         self._ends = ends
 
     def note(self, code: str, message: str, start: int, end: int | None = None) -> None:
@@ -157,6 +161,8 @@ class Loose:
             value, inner = self.value(_under(kind, name), depth + 1)
             place.inner[key] = inner
             if keyed:
+                if name in members:
+                    self.repeated = name
                 members[name] = value
             else:
                 items.append(value)

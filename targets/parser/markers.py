@@ -48,7 +48,7 @@ class Param:
 
     Attributes:
         begin: what every argument begins with.
-        head: all of it up to its value.
+        head: all of it up to its value, as the group ``crlf`` the end of a line as in Windows.
         stop: what ends the value, as the group ``close`` if it is its own closer, as ``cut`` if
             the text is cut off there.
     """
@@ -76,6 +76,9 @@ class Marks:
         tails: those of them that belong to the calls. The others end the turn, and so cut off
             whatever is open there.
         turn_ends: those others.
+        around: what ends calls, and markers that begin them.
+        cut: the end of the text or of the turn, where arguments in tags are all there, as far as
+            what ends the call is.
         closes: does a marker end calls?
         call_closes: does one end each of them?
         brackets: the brackets that stand before the end of all calls.
@@ -144,6 +147,8 @@ class Marks:
         self._names = known
         self._find = re.compile(b"|".join(map(re.escape, self.safe))) if self.safe else None
         self._part = _beginnings(self.safe)
+        self.around = re.compile(_any((*self.tails, *self.safe)))
+        self.cut = _cut(self.tails, self.turn_ends, [_begin(shape) for shape in tagged])
         self._longest = max(map(len, self.safe), default=0)
 
     def first(self, text: bytearray, start: int, end: int) -> int | None:
@@ -210,6 +215,26 @@ class Marks:
         near = max(start, end - self._longest)
         found = self._part.search(text, near, end) if self._part else None
         return end if found is None else found.start()
+
+
+class Ahead:
+    """What comes next in a text of what ends calls, and of markers that begin them; looked for once
+    however often it is asked for from places that ascend."""
+
+    def __init__(self, marks: Marks, text: bytes) -> None:
+        self._marks = marks
+        self._text = text
+        self._asked = self._at = -1
+        self._is_tail = False
+
+    def tail(self, start: int, end: int) -> int | None:
+        """Where the next of what ends calls begins, if no marker that begins one comes before."""
+        if not self._asked <= start <= self._at:
+            found = self._marks.around.search(self._text, start)
+            self._asked = start
+            self._at = len(self._text) if found is None else found.start()
+            self._is_tail = found is not None and found[0] in self._marks.tails
+        return self._at if self._is_tail and self._at < end else None
 
 
 def section_opener(spec: DialectSpec) -> re.Pattern[bytes] | None:
@@ -295,13 +320,30 @@ def _param(shape: Shape, tails: tuple[bytes, ...], turn_ends: tuple[bytes, ...])
                 head += rb"\s*+(?P<key>[^\s<>\"=]+)\s*+"
             case _:
                 head += rb"[^\s<>\"=]*"
-    first = shape.param[0] if isinstance(shape.param[0], str) else ""
-    begin = _loose(first.strip())
+    begin = _loose(_begin(shape))
     stops = b"|".join([begin, *map(re.escape, tails), rb"(?P<cut>%s)" % _any(turn_ends)])
     close = rb"(?P<close>\n?" + _loose(shape.value_closer.strip()) + rb")"
     return Param(
-        re.compile(begin), re.compile(rb"\s*+" + head + rb"\n?"), re.compile(close + b"|" + stops)
+        re.compile(begin),
+        re.compile(rb"\s*+" + head + rb"(?:(?P<crlf>\r\n)|\n)?"),
+        re.compile(close + b"|" + stops),
     )
+
+
+def _begin(shape: Shape) -> str:
+    """The literal that every tagged argument begins with."""
+    return shape.param[0].strip() if isinstance(shape.param[0], str) else ""
+
+
+def _cut(
+    tails: tuple[bytes, ...], turn_ends: tuple[bytes, ...], params: list[str]
+) -> re.Pattern[bytes]:
+    """The end of the text or of the turn, behind the beginning of what ends calls, if that cannot
+    be the beginning of an argument."""
+    parts = {t[:size] for t in tails for size in range(1, len(t))}
+    parts = {p for p in parts if not any(param.encode().startswith(p) for param in params)}
+    begun = b"|".join(map(re.escape, sorted(parts, key=lambda p: (-len(p), p)))) or rb"(?!)"
+    return re.compile(rb"(?:%s)?(?:%s|\Z)" % (begun, _any(turn_ends)))
 
 
 def _loose(text: str) -> bytes:

@@ -113,8 +113,8 @@ class ParseResult:
             only if the grammar accepts the text, or would but for `recoveries`.
         incomplete: set if the text was cut off inside a call or a block.
         recoveries: what lenient reading overlooked; empty in strict reading.
-        notices: content that looks like a call of an offered tool, as notes (``near-miss``), each
-            with its place and a hint. They are no problems: the grammar takes the text.
+        notices: content that looks like a call, as notes (``near-miss``), each with its place and
+            a hint. They are no problems: the grammar takes the text.
     """
 
     calls: list[dict[str, Any]]

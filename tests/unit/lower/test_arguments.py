@@ -165,3 +165,24 @@ def test_what_is_enforced_is_read_and_says_the_same_again(dialect: str) -> None:
             {**c, "id": r["id"] and c["id"]} for c, r in zip(again.calls, result.calls, strict=True)
         ]
         assert json.dumps(said) == json.dumps(result.calls), text
+
+
+HALF: list[tuple[dict[str, Any], str]] = [
+    ({"properties": {"\ud800": {"type": "integer"}}}, "/properties/\ud800"),
+    ({"required": ["\ud800"], "additionalProperties": True}, "/additionalProperties"),
+    ({"properties": {"a": {"enum": ["x\udfff"]}}}, "/properties/a/enum"),
+    ({"properties": {"a": {"const": "\ud800"}}}, "/properties/a/const"),
+    ({"properties": {"a": {"const": {"\ud800": 1}}}}, "/properties/a/const"),
+]
+
+
+@pytest.mark.parametrize("dialect", calligram.dialects())
+@pytest.mark.parametrize(("schema", "pointer"), HALF, ids=range(len(HALF)))
+def test_half_a_surrogate_pair_is_refused_where_it_stands(
+    dialect: str, schema: dict[str, Any], pointer: str
+) -> None:
+    """It is no character, so no notation can carry it."""
+    with pytest.raises(calligram.CalligramError) as error:
+        calligram.compile_tools([{"name": "t", "parameters": {"type": "object"} | schema}], dialect)
+    assert {(p.code, p.origin.tool) for p in error.value.problems} == {("not-carryable", "t")}
+    assert error.value.problems[0].origin.pointer.startswith(pointer)
