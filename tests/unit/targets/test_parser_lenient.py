@@ -508,8 +508,11 @@ def test_notes_take_linear_time(text: str) -> None:
     reading.parse("x" + text)
 
     def seconds(times: int) -> float:
-        begun = time.process_time()
-        reading.parse("x " + text * times)
-        return time.process_time() - begun
+        taken = []
+        for _ in range(3):  # The quickest: the others waited for something else.
+            begun = time.process_time()
+            reading.parse("x " + text * times)
+            taken.append(time.process_time() - begun)
+        return min(taken)
 
     assert seconds(8000) < 10 * max(seconds(2000), 0.05)
