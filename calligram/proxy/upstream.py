@@ -133,7 +133,7 @@ class Upstream:
     def _headers(
         self,
         headers: Headers,
-        content: bytes | AsyncIterator[bytes] | None,
+        content: Content,
         method: str,
         close: bool,
     ) -> Headers:

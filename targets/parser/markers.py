@@ -13,14 +13,17 @@ from typing import Final
 
 from ...compiler.lower.shape import Shape, shapes
 from ...compiler.spec import DialectSpec
-from ...compiler.template import Hole
+from ...compiler.template import Hole, Part
+from .envelope import NAMES
 
 _TAG: Final = re.compile(r"</?[^\s<>=]+(?:[>=]|\s+\w+=\"?)|\[/?[A-Z][A-Z_]*\]")
 _BEHIND_NAME: Final = re.compile(r"[^\w\s(){}\[\],]+")
 _KEY: Final = re.compile(r'"(\w+)"\s*:\s*\Z')
 _SPACE: Final = re.compile(rb"[ \t\r\n]*+")
+_NAMED: Final = rb"\{\s*+[\"']?(?:" + "|".join(NAMES).encode() + rb")[\"']?\s*+:\s*+[\"']"
+"""How a call as an object begins, up to its name."""
 _BARE: Final = (
-    rb"\{\s*+[\"']?(?:name|function|tool|tool_name)[\"']?\s*+:\s*+[\"'](?:%s)[\"']"
+    _NAMED + rb"(?:%s)[\"']"
     rb"|(?<![\w.-])(?:%s)\s*+[({]"
 )
 """How a call begins, tools' names to be filled in: as an object, or with its name."""
@@ -29,7 +32,7 @@ _WORD: Final = re.compile(r"[^\s<>\[\]{}()\"',]+")
 _PLAIN: Final = re.compile(r'"[^"]*"|[\s\[\]{}(),:"\']+')
 """What any JSON or Python may begin with."""
 _NEAR: Final = (
-    rb"\{\s*+[\"']?(?:name|function|tool|tool_name)[\"']?\s*+:\s*+[\"'](?:%s)[\"']"
+    _NAMED + rb"(?:%s)[\"']"
     rb"|(?<=[\[>\]])\s*+(?:%s)\s*+\("
 )
 """What looks like a call where markers stand before all calls, tools' names to be filled in."""
@@ -142,13 +145,15 @@ class Marks:
         self._near = re.compile(_NEAR % ((_any(known),) * 2))
         self._foreign = re.compile(_FOREIGN % ((_any(known),) * 3)) if known else None
         # Words and signs before a call that are more than brackets and quotes.
-        openings = (s.section.open + _before_name(s) for s in shapes(spec))
+        openings = (s.section.open + _leading(s.call) for s in shapes(spec))
         self._own = [re.compile(_loose(o)) for o in openings if _PLAIN.sub("", o)]
         self._names = known
         self._find = re.compile(b"|".join(map(re.escape, self.safe))) if self.safe else None
         self._part = _beginnings(self.safe)
         self.around = re.compile(_any((*self.tails, *self.safe)))
-        self.cut = _cut(self.tails, self.turn_ends, [_begin(shape) for shape in tagged])
+        self.cut = _cut(
+            self.tails, self.turn_ends, [_leading(shape.param).strip() for shape in tagged]
+        )
         self._longest = max(map(len, self.safe), default=0)
 
     def first(self, text: bytearray, start: int, end: int) -> int | None:
@@ -253,9 +258,9 @@ def _around(shape: Shape) -> tuple[list[str], list[str]]:
     return before, [p for p in shape.call[at:] if isinstance(p, str)]
 
 
-def _before_name(shape: Shape) -> str:
-    """The literal of the call template before the name."""
-    first = shape.call[0]
+def _leading(template: tuple[Part, ...]) -> str:
+    """The literal that a template begins with; "" if it begins with a hole."""
+    first = template[0]
     return first if isinstance(first, str) else ""
 
 
@@ -320,7 +325,7 @@ def _param(shape: Shape, tails: tuple[bytes, ...], turn_ends: tuple[bytes, ...])
                 head += rb"\s*+(?P<key>[^\s<>\"=]+)\s*+"
             case _:
                 head += rb"[^\s<>\"=]*"
-    begin = _loose(_begin(shape))
+    begin = _loose(_leading(shape.param).strip())
     stops = b"|".join([begin, *map(re.escape, tails), rb"(?P<cut>%s)" % _any(turn_ends)])
     close = rb"(?P<close>\n?" + _loose(shape.value_closer.strip()) + rb")"
     return Param(
@@ -328,11 +333,6 @@ def _param(shape: Shape, tails: tuple[bytes, ...], turn_ends: tuple[bytes, ...])
         re.compile(rb"\s*+" + head + rb"(?:(?P<crlf>\r\n)|\n)?"),
         re.compile(close + b"|" + stops),
     )
-
-
-def _begin(shape: Shape) -> str:
-    """The literal that every tagged argument begins with."""
-    return shape.param[0].strip() if isinstance(shape.param[0], str) else ""
 
 
 def _cut(
