@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..targets.parser import Delta
 from .answer import Answer, Closed
-from .completion import TEMPLATE
+from .completion import TEMPLATE, with_prompt
 from .connection import Headers
 from .constrain import Constrained, Plan
 from .pieces import (
@@ -20,8 +20,9 @@ from .pieces import (
     UpstreamFault,
     garbage,
 )
+from .prepared import Order
 from .service import Service
-from .sse import Event
+from .sse import Event, json_bytes
 from .upstream import Kept
 
 
@@ -99,25 +100,67 @@ async def ask(
     """
     kept = Kept()
     try:
-        prompt = None
         if plan.route == "completion":
-            prompt = await _prompt(service, plan, headers, kept)
-        order = plan.order(prompt)
+            ahead = _Ahead(service, plan)
+            prompt = await _prompt(service, plan, headers, kept, ahead.prepare)
+            order = plan.order(prompt)
+            if ahead.made is not None and ahead.order == order:
+                service.grammars.hits += 1
+                data = with_prompt(ahead.data, prompt)
+                return _asked(service, ahead.made, 0, data, headers, kept, token)
+        else:
+            prompt, order = None, plan.order(None)
         found = service.grammars.at_hand(order)
         if found is None:
             kept.close()  # It may take long, and others need the server's threads.
             found = await service.grammars.get(order, client)
         made = plan.constrained(found.prepared, prompt)
-        events = service.upstream.events(made.path, headers, made.body, kept)
-        return Asked(made, found.seconds, made.answer(token), events, kept)
+        return _asked(service, made, found.seconds, made.body, headers, kept, token)
     except BaseException:
         kept.close()
         raise
 
 
-async def _prompt(service: Service, plan: Plan, headers: Headers, kept: Kept) -> str:
+def _asked(
+    service: Service, made: Constrained, seconds: float, body: Any, headers: Headers, kept: Kept,
+    token: str,
+) -> Asked:  # fmt: skip
+    events = service.upstream.events(made.path, headers, body, kept)
+    return Asked(made, seconds, made.answer(token), events, kept)
+
+
+@dataclass
+class _Ahead:
+    """What follows if the prompt ends as prompts usually do, made while the server renders it.
+
+    Attributes:
+        order: of the grammar.
+        made: the request without its prompt, and `data` its bytes; None if the grammar is not
+            there.
+    """
+
+    service: Service
+    plan: Plan
+    order: Order | None = None
+    made: Constrained | None = None
+    data: bytes = b""
+
+    def prepare(self) -> None:
+        """Called by the loop."""
+        self.order = self.plan.order(None)
+        prepared = self.service.grammars.ahead(self.order)
+        if prepared is not None:
+            self.made = self.plan.constrained(prepared, None)
+            self.data = json_bytes(self.made.body)
+
+
+async def _prompt(
+    service: Service, plan: Plan, headers: Headers, kept: Kept, meanwhile: Callable[[], None]
+) -> str:
     """What the server's template makes of the request; its connection is kept."""
-    answer = await service.upstream.ask("POST", TEMPLATE, headers, plan.template, kept=kept)
+    answer = await service.upstream.ask(
+        "POST", TEMPLATE, headers, plan.template, kept=kept, meanwhile=meanwhile
+    )
     prompt = answer.get("prompt") if isinstance(answer, dict) else None
     if not isinstance(prompt, str):
         raise garbage("no prompt in answer to /apply-template")

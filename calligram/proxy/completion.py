@@ -12,6 +12,7 @@ from typing import Any, Final
 from ..compiler.origin import Origin, Problem
 from .prepared import Prepared
 from .request import RequestError
+from .sse import json_bytes
 
 CHAT: Final = "/v1/chat/completions"
 TEMPLATE: Final = "/apply-template"
@@ -82,6 +83,11 @@ def completion_body(
         kept["grammar_triggers"] = made.triggers
     kept["preserved_tokens"] = made.preserved
     return {**kept, "stream": True, "response_fields": list(_FIELDS)}
+
+
+def with_prompt(data: bytes, prompt: str) -> bytes:
+    """The bytes of a :func:`completion_body` without its prompt, and the prompt."""
+    return data[:-1] + b',"prompt":' + json_bytes(prompt) + b"}"
 
 
 def check_body(body: Mapping[str, Any]) -> None:

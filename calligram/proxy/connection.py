@@ -87,11 +87,13 @@ class Connection:
         target: bytes,
         headers: Headers,
         content: Content,
+        meanwhile: Callable[[], None] | None = None,
     ) -> Response:
         """The response, its body not read yet. Its connection is closed if this fails.
 
         Args:
             headers: with Host and what says how long `content` is.
+            meanwhile: is called once the request is out, while the server works on it.
 
         Raises:
             UpstreamFault: any failure.
@@ -99,7 +101,11 @@ class Connection:
         """
         try:
             with self._faults():
-                return await self._answered(method, target, headers, content)
+                await self._say(method, target, headers, content)
+                if meanwhile is not None:
+                    # Not here: what was written goes out when the loop has its turn.
+                    asyncio.get_running_loop().call_soon(meanwhile)
+                return await self._answered()
         except BaseException as error:
             self.close()
             broke_off = isinstance(error, UpstreamFault) and error.kind == "broke-off"
@@ -107,13 +113,7 @@ class Connection:
                 raise Stale from None
             raise
 
-    async def _answered(
-        self,
-        method: str,
-        target: bytes,
-        headers: Headers,
-        content: Content,
-    ) -> Response:
+    async def _say(self, method: str, target: bytes, headers: Headers, content: Content) -> None:
         self._heard = self._ended = False
         head = self._http.send(h11.Request(method=method, target=target, headers=list(headers)))
         assert head is not None
@@ -129,6 +129,8 @@ class Connection:
             await self._write(head + (self._http.send(h11.EndOfMessage()) or b""))
         except ConnectionError:
             pass  # A server that has read enough may have answered all the same.
+
+    async def _answered(self) -> Response:
         while True:
             event = await self._next()
             if isinstance(event, h11.Response):

@@ -74,15 +74,26 @@ class Grammars:
         Raises:
             CalligramError: what is known to be wrong with it.
         """
+        kept = self._found(order)
+        if kept is None:
+            return None
+        self.hits += 1
+        if isinstance(kept, CalligramError):
+            raise CalligramError(kept.problems)
+        return Found(kept, 0.0)
+
+    def ahead(self, order: Order) -> Prepared | None:
+        """The grammar of an order that may come, if it is there; not counted."""
+        kept = self._found(order)
+        return kept if isinstance(kept, Prepared) else None
+
+    def _found(self, order: Order) -> Prepared | CalligramError | None:
         digest = order.digest
         kept = self._kept.get(digest)
         if kept is None or kept.until <= time.monotonic():
             return None
-        self.hits += 1
         self._kept.move_to_end(digest)
-        if isinstance(kept.found, CalligramError):
-            raise CalligramError(kept.found.problems)
-        return Found(kept.found, 0.0)
+        return kept.found
 
     async def get(self, order: Order, client: tuple[str, ...]) -> Found:
         """The grammar of an order.

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import secrets
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -100,6 +100,7 @@ class Upstream:
         seconds: float = 0,
         kept: Kept | None = None,
         last: bool = True,
+        meanwhile: Callable[[], None] | None = None,
     ) -> Response:
         """The response, its body not read yet.
 
@@ -110,6 +111,7 @@ class Upstream:
             seconds: less time than others have; 0: as much.
             kept: a connection to take if there is one, and to leave behind if not `last`; not for
                 content that can be sent once only.
+            meanwhile: is called once the request is out; twice if it had to be sent again.
 
         Raises:
             UpstreamFault: any failure.
@@ -118,14 +120,14 @@ class Upstream:
         target = self._base + target
         if kept is not None and (connection := kept.take()) is not None:
             try:
-                response = await connection.ask(method, target, sent, content)
+                response = await connection.ask(method, target, sent, content, meanwhile)
                 kept.connection = None if last else connection
                 return response
             except Stale:
                 pass  # It was closed before it heard of this: asked once more.
         less = (min(t, seconds) if seconds else t for t in (self._connect, self._read))
         connection = await Connection.open(self._address, *less)
-        response = await connection.ask(method, target, sent, content)
+        response = await connection.ask(method, target, sent, content, meanwhile)
         if kept is not None and not last:
             kept.connection = connection
         return response
@@ -162,17 +164,21 @@ class Upstream:
         body: Any = None,
         seconds: float = 0,
         kept: Kept | None = None,
+        meanwhile: Callable[[], None] | None = None,
     ) -> Any:
         """The JSON that the server answers with.
 
         Args:
             seconds: less time than others have; 0: as much.
             kept: where the connection is left for what follows.
+            meanwhile: as in :meth:`send`.
 
         Raises:
             UpstreamFault: any failure; an HTTP error has the server's own body.
         """
-        response = await self._posted(method, path, headers, body, seconds, kept, kept is None)
+        response = await self._posted(
+            method, path, headers, body, seconds, kept, kept is None, meanwhile
+        )
         whole = False
         try:
             data = await read_whole(response)
@@ -196,19 +202,26 @@ class Upstream:
         seconds: float = 0,
         kept: Kept | None = None,
         last: bool = True,
+        meanwhile: Callable[[], None] | None = None,
     ) -> Response:
         sent = [(k, v) for k, v in headers if k.lower() not in _OF_THE_BODY]
         content = None
         if body is not None:
-            content = json_bytes(body)
+            content = body if isinstance(body, bytes) else json_bytes(body)
             sent.append((b"content-type", b"application/json"))
         target = path.encode("ascii")
-        return await self.send(method, target, sent, content, seconds=seconds, kept=kept, last=last)
+        return await self.send(
+            method, target, sent, content,
+            seconds=seconds, kept=kept, last=last, meanwhile=meanwhile,
+        )  # fmt: skip
 
     async def events(
         self, path: str, headers: Headers, body: Any, kept: Kept | None = None
     ) -> AsyncIterator[list[Event]]:
         """The events of a streamed answer, as many at a time as have come.
+
+        Args:
+            body: JSON, or its bytes.
 
         Raises:
             UpstreamFault: any failure, in the middle too.
