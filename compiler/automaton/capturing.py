@@ -12,6 +12,7 @@ is not is worked out under the core's.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -48,6 +49,8 @@ class Step(NamedTuple):
 
 
 REFUSED: Final = Step(DEAD, ())
+_ESCAPING: Final = '"\\&'
+"""What quotes and escapes begin with, in JSON and in notations of tags."""
 
 
 class CapturingAutomaton:
@@ -56,6 +59,7 @@ class CapturingAutomaton:
     Attributes:
         quiet: by configuration, the bytes known to lead on without any event, each reading going
             on, and where they lead.
+        known_plain: what :meth:`plain` has given.
 
     Args:
         resume: what is read on from where a reading broke off.
@@ -78,6 +82,7 @@ class CapturingAutomaton:
         self._next: list[dict[int, Step]] = [{}]
         self.quiet: list[dict[int, int]] = [{}]
         self._loops: dict[int, re.Pattern[bytes] | None] = {}
+        self.known_plain: dict[int, Callable[[str], object] | None] = {}
         self._words: dict[int, tuple[str, ...]] = {}
         self.start = self._intern((self.core.continuation(start),))
         self.resume = self.start if resume is None else self.enter(resume)
@@ -132,6 +137,18 @@ class CapturingAutomaton:
             longer = [s for s in sequences if len(s) > 1]
             self._loops[config] = run_of(plain, longer) if plain or longer else None
         return self._loops[config]
+
+    def plain(self, config: int) -> Callable[[str], object] | None:
+        """Is a piece of text one of ASCII characters alone that lead quietly back to a
+        configuration, and mean themselves wherever they stand: neither controls, nor what quotes or
+        escapes begin with? None if there are no such characters."""
+        if config not in self.known_plain:
+            spans = [s[0] for s in self._returning(config, config, 0x20, 0x7E)]
+            found = {chr(code) for low, high in spans for code in range(low, high + 1)}
+            kept = "".join(sorted(found - set(_ESCAPING)))
+            run = re.compile(f"[{re.escape(kept)}]+") if kept else None
+            self.known_plain[config] = run.fullmatch if run is not None else None
+        return self.known_plain[config]
 
     def _returning(self, config: int, back: int, low: int, high: int) -> list[tuple[Span, ...]]:
         """The sequences of bytes, the first of them in a range, that lead quietly back."""

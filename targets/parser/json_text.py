@@ -44,6 +44,11 @@ class JsonText:
         self._held = ""
         self._number: list[str] = []
 
+    @property
+    def inside(self) -> bool:
+        """Is it inside a string, with nothing held back?"""
+        return self._inside and not self._held
+
     def feed(self, text: str) -> str:
         """More of it as it is written; -> what is sure."""
         if self._inside and not self._held and _SPECIAL.search(text) is None:

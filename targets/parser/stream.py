@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ...compiler.origin import Origin, Problem
@@ -53,6 +54,8 @@ class TextStream:
         )
         self._quiet = self._run.quiet
         self._config = self._run.config
+        # Finds the pieces that change nothing, told as deltas of that kind; None if none is known.
+        self._plain: Callable[[str], object] | None = None
         # How whatever quietly follows is told; None if it takes more than a look at it.
         self._style: str | None = None
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
@@ -69,6 +72,15 @@ class TextStream:
             TypeError: `data` is neither bytes nor a str.
             ValueError: the stream is closed.
         """
+        if (plain := self._plain) is not None:
+            # Most pieces of a long text: they lead back to where it is, and are told as they are.
+            if isinstance(data, str):
+                if plain(data):
+                    self._text += data.encode()
+                    return [tuple.__new__(Delta, (self._kind, data, self._index, None, None))]
+            elif isinstance(data, bytes) and plain(text := data.decode("latin-1")):
+                self._text += data
+                return [tuple.__new__(Delta, (self._kind, text, self._index, None, None))]
         style = self._style
         # Characters that nothing happens at: most of a long string, and most prose.
         if style is not None and isinstance(data, (str, bytes)):
@@ -97,8 +109,10 @@ class TextStream:
                 assert self._telling is not None
                 text = self._telling.json.feed(text)
                 style = _ARGUMENTS
-            self._config = config
             self._text += data
+            if style and style != _REASONING:
+                self._plain = self._plainly(style, config, config == self._config)
+            self._config = config
             if not style or not text:
                 return []
             # As Delta(...) does, without the detour by its arguments' names.
@@ -119,10 +133,22 @@ class TextStream:
         self._style = None if self._inside else self._quietly(as_read)
         return out
 
+    def _plainly(self, kind: str, config: int, returns: bool) -> Callable[[str], object] | None:
+        """Finds the pieces that are told as they are, as that kind of delta, and change nothing.
+
+        Looked for only where a piece has led back to its configuration: many never see a second.
+        """
+        assert self._telling is not None
+        if self._style == _JSON and not self._telling.json.inside:
+            return None
+        self._kind = kind
+        return self._run.plain(config) if returns else self._run.known_plain.get(config)
+
     def _catch_up(self) -> None:
         """What was read quietly is read, and told."""
         if self._style is None:
             return
+        self._plain = None
         self._run.skip(self._config)
         if self._style:
             self._builder.stack[-1].told = len(self._text)

@@ -247,3 +247,42 @@ def test_a_stream_that_cuts_characters_is_noticed(monkeypatch: pytest.MonkeyPatc
     assert not violations(reading, text, every_cut(text))
     monkeypatch.setattr(stream.TextStream, "read", read)
     assert violations(reading, text, every_cut(text))
+
+
+# Long texts, in pieces as models write them -------------------------------------------------------
+
+LONG = [
+    "Some prose, as there is much of it; with commas. ",
+    "".join(map(chr, range(0x20, 0x7F))),
+    'a line\n  and "another", \\ and \t & &amp; <b>\u00e9\U0001f600</b> \x7f ',
+]
+
+
+@pytest.mark.parametrize("dialect", calligram.dialects())
+def test_long_texts_in_small_pieces(dialect: str) -> None:
+    """Pieces that change nothing are told by a shorter way, which must be the same way."""
+    reading, call = written(dialect)
+    grammar = reading.grammar
+    wrong: list[str] = []
+    texts = [f"{text * 3}\n" for text in LONG]
+    for text in LONG:
+        arguments = {"text": text * 4, "n": 1, "any": {"a": [text]}, "list": [text, text * 2]}
+        try:
+            texts.append(grammar.render([{"name": "write", "arguments": arguments}]))
+        except calligram.CalligramError:
+            texts.append(call.replace("TEXT", text * 4))
+    for text in texts:
+        data = text.encode()
+        wanted = Told(reading, data, ())
+        wrong += [f"whole: {line}" for line in wanted.wrong(text)]
+        for step in (1, 2, 3, 4, 7):
+            told = Told(reading, data, tuple(range(step, len(data), step)))
+            if told.sums() != wanted.sums() or told.result != wanted.result:
+                wrong.append(f"bytes by {step}: {told.sums()} instead of {wanted.sums()}")
+            stream = reading.stream()
+            out = [d for i in range(0, len(text), step) for d in stream.feed(text[i : i + step])]
+            told.result = stream.close()
+            told.deltas = [*out, *stream.rest]
+            if told.sums() != wanted.sums() or told.result != wanted.result:
+                wrong.append(f"characters by {step}: {told.sums()} instead of {wanted.sums()}")
+    assert not wrong, report(wrong)
