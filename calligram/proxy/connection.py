@@ -77,6 +77,12 @@ class Connection:
                 )
         except TimeoutError:
             raise UpstreamFault("slow", message, 504) from None
+        except ssl.SSLCertVerificationError as error:
+            why = f"the server's certificate is not accepted: {error.verify_message}"
+            raise UpstreamFault("down", why, 502) from None
+        except ssl.SSLError as error:
+            why = f"{message} by TLS: {(error.reason or 'failed').replace('_', ' ').lower()}"
+            raise UpstreamFault("down", why, 502) from None
         except (OSError, UnicodeError):
             raise UpstreamFault("down", message, 502) from None
         return cls(stream)

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import io
 import json
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -201,10 +202,10 @@ async def read_request(reader: asyncio.StreamReader) -> Asked | None:
 
 
 @contextlib.asynccontextmanager
-async def running(fake: Fake) -> AsyncIterator[Fake]:
+async def running(fake: Fake, tls: ssl.SSLContext | None = None) -> AsyncIterator[Fake]:
     """The server, listening."""
-    server = await asyncio.start_server(fake.serve, "127.0.0.1", 0, backlog=1024)
-    fake.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    server = await asyncio.start_server(fake.serve, "127.0.0.1", 0, backlog=1024, ssl=tls)
+    fake.url = f"http{'s' if tls else ''}://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     try:
         yield fake
     finally:
