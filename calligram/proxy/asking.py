@@ -8,7 +8,7 @@ from typing import Any
 
 from ..targets.parser import Delta
 from .answer import Answer, Closed
-from .completion import TEMPLATE, with_prompt
+from .completion import TEMPLATE, prompt_added
 from .connection import Headers
 from .constrain import Constrained, Plan
 from .pieces import (
@@ -100,33 +100,31 @@ async def ask(
     """
     kept = Kept()
     try:
-        if plan.route == "completion":
-            ahead = _Ahead(service, plan)
-            prompt = await _prompt(service, plan, headers, kept, ahead.prepare)
-            order = plan.order(prompt)
-            if ahead.made is not None and ahead.order == order:
-                service.grammars.hits += 1
-                data = with_prompt(ahead.data, prompt)
-                return _asked(service, ahead.made, 0, data, headers, kept, token)
-        else:
-            prompt, order = None, plan.order(None)
-        found = service.grammars.at_hand(order)
-        if found is None:
-            kept.close()  # It may take long, and others need the server's threads.
-            found = await service.grammars.get(order, client)
-        made = plan.constrained(found.prepared, prompt)
-        return _asked(service, made, found.seconds, made.body, headers, kept, token)
+        made, seconds, body = await _request(service, plan, headers, client, kept)
+        events = service.upstream.events(made.path, headers, body, kept)
+        return Asked(made, seconds, made.answer(token), events, kept)
     except BaseException:
         kept.close()
         raise
 
 
-def _asked(
-    service: Service, made: Constrained, seconds: float, body: Any, headers: Headers, kept: Kept,
-    token: str,
-) -> Asked:  # fmt: skip
-    events = service.upstream.events(made.path, headers, body, kept)
-    return Asked(made, seconds, made.answer(token), events, kept)
+async def _request(
+    service: Service, plan: Plan, headers: Headers, client: tuple[str, ...], kept: Kept
+) -> tuple[Constrained, float, Any]:
+    """What is to be sent, the seconds that its grammar took, and the body: JSON, or its bytes."""
+    prompt, ahead = None, _Ahead(service, plan)
+    if plan.route == "completion":
+        prompt = await _prompt(service, plan, headers, kept, ahead.prepare)
+    order = plan.order(prompt)
+    if prompt is not None and ahead.made is not None and ahead.order == order:
+        service.grammars.hits += 1
+        return ahead.made, 0.0, prompt_added(ahead.data, prompt)
+    found = service.grammars.at_hand(order)
+    if found is None:
+        kept.close()  # It may take long, and others need the server's threads.
+        found = await service.grammars.get(order, client)
+    made = plan.constrained(found.prepared, prompt)
+    return made, found.seconds, made.body
 
 
 @dataclass

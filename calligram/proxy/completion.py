@@ -85,7 +85,7 @@ def completion_body(
     return {**kept, "stream": True, "response_fields": list(_FIELDS)}
 
 
-def with_prompt(data: bytes, prompt: str) -> bytes:
+def prompt_added(data: bytes, prompt: str) -> bytes:
     """The bytes of a :func:`completion_body` without its prompt, and the prompt."""
     return data[:-1] + b',"prompt":' + json_bytes(prompt) + b"}"
 

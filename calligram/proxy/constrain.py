@@ -156,8 +156,7 @@ class Constrained:
         if self.plan is None or self.prepared is None or self.route != "completion":
             raise ValueError("only a request on the route 'completion' takes a prompt")
         order = self.plan.order(prompt)
-        same = order.digest == self.plan.order(None).digest
-        made = self.prepared if same else prepare(order)
+        made = self.prepared if order == self.plan.order(None) else prepare(order)
         return replace(self, body=completion_body(self.plan.body, made, prompt), prepared=made)
 
     def answer(self, identifier: str = "") -> Answer:

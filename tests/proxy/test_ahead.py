@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from calligram.compiler.spec_loader import load_dialect
-from calligram.proxy.completion import completion_body, with_prompt
+from calligram.proxy.completion import completion_body, prompt_added
 from calligram.proxy.constrain import constrain_request, plan_request
 from calligram.proxy.options import Capabilities, Policy
 from calligram.proxy.prepared import prepare
@@ -24,7 +24,7 @@ PROMPTS = ["", "a", 'a"b\\c\n</s>', "\u00e9\u2028\x00\ud83d\ude00", "{}" * 1000]
 def test_a_body_gets_its_prompt_as_bytes(prompt: str) -> None:
     made = prepare(_plan().order(None))
     whole = completion_body(request(), made, prompt)
-    apart = with_prompt(json_bytes(completion_body(request(), made)), prompt)
+    apart = prompt_added(json_bytes(completion_body(request(), made)), prompt)
     assert json.loads(apart) == json.loads(json_bytes(whole))
 
 

@@ -21,7 +21,7 @@ CALL = [("set_timer", {"minutes": 10})]
 
 def _server() -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(HERE / "both.pem")
+    context.load_cert_chain(HERE / "certificate.pem", HERE / "key.pem")
     return context
 
 
