@@ -49,6 +49,10 @@ class Step(NamedTuple):
 
 
 REFUSED: Final = Step(DEAD, ())
+_GOES_ON: Final = Move(0, ())
+_HELD: Final = 32
+"""Characters that are looked at once more while something may have begun."""
+
 _ESCAPING: Final = '"\\&'
 """What quotes and escapes begin with, in JSON and in notations of tags."""
 
@@ -60,6 +64,7 @@ class CapturingAutomaton:
         quiet: by configuration, the bytes known to lead on without any event, each reading going
             on, and where they lead.
         known_plain: what :meth:`plain` has given.
+        known_prose: what :meth:`prose` has given.
 
     Args:
         resume: what is read on from where a reading broke off.
@@ -83,6 +88,7 @@ class CapturingAutomaton:
         self.quiet: list[dict[int, int]] = [{}]
         self._loops: dict[int, re.Pattern[bytes] | None] = {}
         self.known_plain: dict[int, Callable[[str], object] | None] = {}
+        self.known_prose: dict[int, Callable[[str], re.Match[str] | None] | None] = {}
         self._words: dict[int, tuple[str, ...]] = {}
         self.start = self._intern((self.core.continuation(start),))
         self.resume = self.start if resume is None else self.enter(resume)
@@ -150,6 +156,61 @@ class CapturingAutomaton:
             self.known_plain[config] = run.fullmatch if run is not None else None
         return self.known_plain[config]
 
+    def prose(self, config: int) -> Callable[[str], re.Match[str] | None] | None:
+        """Is a piece of text one of ASCII characters alone that lead back to a configuration of one
+        reading, though some of them might have begun something (a line break, what a marker begins
+        with)? The match has two groups: what has led back, and what may yet begin something. None
+        if there are no such characters.
+        """
+        if config not in self.known_prose:
+            found = self._prose(config) if len(self._configs[config]) == 1 else None
+            self.known_prose[config] = None if found is None else found.fullmatch
+        return self.known_prose[config]
+
+    def _prose(self, config: int) -> re.Pattern[str] | None:
+        quiet: list[int] = []
+        begun: dict[tuple[int, int], list[int]] = {}
+        for byte in range(0x80):
+            target, moves, decides = self.step(config, byte)
+            if moves is None:
+                quiet += [byte] * (target == config)
+            elif not decides and len(moves) > 1 and moves.count(_GOES_ON) == 1:
+                begun.setdefault((target, moves.index(_GOES_ON)), []).append(byte)
+        ways = [f"{_any_of(quiet)}+"] if quiet else []
+        ends: list[str] = []
+        for (target, index), first in begun.items():
+            stays, back, again = self._begun(config, target, index)
+            start = _any_of(first) + (f"{_any_of(stays)}{{,{_HELD}}}+" if stays else "")
+            ends.append(start)
+            ways += [start + _any_of(back)] if back else []
+            ways += [f"{start}(?={_any_of(again)})"] if again else []
+        return re.compile(f"((?:{'|'.join(ways)})*+)({'|'.join(ends)})?") if ends else None
+
+    def _begun(
+        self, config: int, target: int, index: int
+    ) -> tuple[list[int], list[int], list[int]]:
+        """Where something may have begun, and the reading `index` is that in which nothing has: the
+        bytes after which it may still have, those after which only that reading is left, and those
+        that end what may have begun and may begin something themselves."""
+        stays: list[int] = []
+        back: list[int] = []
+        again: list[int] = []
+        going_on = Move(index, ())
+        for byte in range(0x80):
+            after, moves, decides = self.step(target, byte)
+            if decides or after == DEAD:
+                continue
+            if moves is None:
+                stays += [byte] * (after == target)
+            elif after == config and moves == (going_on,):
+                back.append(byte)
+            elif all(move.source == index for move in moves):
+                # As from `config`.
+                anew = self.step(config, byte)
+                same = anew.moves == tuple(Move(0, move.events) for move in moves)
+                again += [byte] * (same and anew.target == after and not anew.decides)
+        return stays, back, again
+
     def _returning(self, config: int, back: int, low: int, high: int) -> list[tuple[Span, ...]]:
         """The sequences of bytes, the first of them in a range, that lead quietly back."""
         arcs = [a for t in self._configs[config] for a in self.core.expand(t).arcs]
@@ -210,3 +271,8 @@ class CapturingAutomaton:
             if events is not None:
                 return index, tuple(e for e in events if e != CUT)
         return None
+
+
+def _any_of(codes: list[int]) -> str:
+    """A pattern for one of some characters."""
+    return f"[{re.escape(''.join(map(chr, codes)))}]"

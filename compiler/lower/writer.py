@@ -8,6 +8,7 @@ cannot carry.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -32,6 +33,8 @@ from .layout import BARE_KEY_STOPS, Layout
 from .one_spelling import OneSpelling
 from .raw import fits_raw
 from .spelling import WHITESPACE, StringStyle, escaped, preferred
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 PLAIN_DIGITS = 20
 """Digits before or behind the point beyond which a number is written with an exponent."""
@@ -85,7 +88,7 @@ def as_json(value: Any) -> Any:
 
 def check_text(text: str, origin: Origin) -> None:
     """Refuse a text that is not of whole characters."""
-    if any("\ud800" <= c <= "\udfff" for c in text):
+    if _SURROGATE.search(text):
         raise not_carryable("a lone surrogate is no character", origin)
 
 

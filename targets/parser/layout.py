@@ -134,15 +134,22 @@ def _ends(text: bytes, at: int, closing: bytes) -> int | None:
 
 def _difference(start: int, given: bytes, wanted: bytes) -> Gap | None:
     """The first white space in which two texts differ that are the same without."""
-    mine = theirs = 0
-    while mine < len(given) or theirs < len(wanted):
-        here, there = mine, theirs
-        while given[mine : mine + 1].isspace():
-            mine += 1
-        while wanted[theirs : theirs + 1].isspace():
-            theirs += 1
-        if given[here:mine] != wanted[there:theirs]:
-            span = (start + here, start + mine)
-            return Gap(span, given[here:mine].decode(), wanted[there:theirs].decode())
-        mine, theirs = mine + 1, theirs + 1
-    return None
+    if given == wanted:
+        return None
+    # What both begin with, found by halves: values may be megabytes long.
+    here, beyond = 0, min(len(given), len(wanted)) + 1
+    while beyond - here > 1:
+        middle = (here + beyond) // 2
+        if given[here:middle] == wanted[here:middle]:
+            here = middle
+        else:
+            beyond = middle
+    while given[here - 1 : here].isspace():
+        here -= 1
+    mine = theirs = here
+    while given[mine : mine + 1].isspace():
+        mine += 1
+    while wanted[theirs : theirs + 1].isspace():
+        theirs += 1
+    span = (start + here, start + mine)
+    return Gap(span, given[here:mine].decode(), wanted[here:theirs].decode())

@@ -61,6 +61,7 @@ class Run:
         self._automaton = automaton
         self.quiet = automaton.quiet
         self.plain, self.known_plain = automaton.plain, automaton.known_plain
+        self.prose = automaton.prose
         self._builder = builder
         self._text = text
         self._config = automaton.start

@@ -56,6 +56,10 @@ class TextStream:
         self._config = self._run.config
         # Finds the pieces that change nothing, told as deltas of that kind; None if none is known.
         self._plain: Callable[[str], object] | None = None
+        # Finds the pieces of prose in which nothing began that might have; None if none is known.
+        self._prose: Callable[[str], re.Match[str] | None] | None = None
+        # The end of the last piece, if something may begin there: not read yet.
+        self._unread = ""
         # How whatever quietly follows is told; None if it takes more than a look at it.
         self._style: str | None = None
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
@@ -81,6 +85,8 @@ class TextStream:
             elif isinstance(data, bytes) and plain(text := data.decode("latin-1")):
                 self._text += data
                 return [tuple.__new__(Delta, (self._kind, text, self._index, None, None))]
+        if self._prose is not None and (passed := self._past(data)) is not None:
+            return passed
         style = self._style
         # Characters that nothing happens at: most of a long string, and most prose.
         if style is not None and isinstance(data, (str, bytes)):
@@ -121,6 +127,20 @@ class TextStream:
             raise ValueError("this stream is closed: the text has ended")
         return self._feed(as_bytes(data))
 
+    def _past(self, data: bytes | bytearray | memoryview | str) -> list[Delta] | None:
+        """Read more of a text that is told as content, if it is prose; -> what is new."""
+        assert self._prose is not None
+        if isinstance(data, (str, bytes)):
+            text = data if isinstance(data, str) else data.decode("latin-1")
+            found = self._prose(self._unread + text)
+            if found is not None:
+                text, self._unread = found[1], found[2] or ""
+                # What is not read yet may belong to the next piece.
+                self._plain = None if self._unread else self._run.known_plain.get(self._config)
+                self._text += text.encode()
+                return [Delta("content", text)] if text else []
+        return self._feed(as_bytes(data)) if self._unread else None
+
     def _feed(self, data: bytes) -> list[Delta]:
         """Read more, whatever it is; -> what is new."""
         if self._telling is None:
@@ -142,13 +162,15 @@ class TextStream:
         if self._style == _JSON and not self._telling.json.inside:
             return None
         self._kind = kind
+        if kind == "content":
+            self._prose = self._run.prose(config)
         return self._run.plain(config) if returns else self._run.known_plain.get(config)
 
     def _catch_up(self) -> None:
         """What was read quietly is read, and told."""
         if self._style is None:
             return
-        self._plain = None
+        self._plain = self._prose = None
         self._run.skip(self._config)
         if self._style:
             self._builder.stack[-1].told = len(self._text)
@@ -183,6 +205,7 @@ class TextStream:
         """Read more without saying what is new."""
         if self._style is not None:
             self._catch_up()
+            data, self._unread = self._unread.encode() + data, ""
         if not self._inside and data.isascii():
             self._run.feed(data)
             return
@@ -205,7 +228,7 @@ class TextStream:
     def close(self) -> ParseResult:
         """The text has ended; -> the same result as ``parse`` of the whole."""
         if self._result is None:
-            self._catch_up()
+            self.read(b"")
             problems = []
             if self._replaced:
                 first = self._replaced[0]

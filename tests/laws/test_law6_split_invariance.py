@@ -271,6 +271,10 @@ def test_long_texts_in_small_pieces(dialect: str) -> None:
             texts.append(grammar.render([{"name": "write", "arguments": arguments}]))
         except calligram.CalligramError:
             texts.append(call.replace("TEXT", text * 4))
+    # Prose with line breaks and what only begins like a call; and then one.
+    begun = [call[:n] for n in (1, 2, 3, 5, 8)]
+    lines = "".join(f"- a line\n\n{b} and\n  {b}\n{b}{b}<b> {b[-1]}\u00e9\r\n\t{b}" for b in begun)
+    texts += [lines, f"Some lines.\nOf prose.\n\n{call}", f"{lines}\n{call}\n{lines}"]
     for text in texts:
         data = text.encode()
         wanted = Told(reading, data, ())
@@ -281,4 +285,22 @@ def test_long_texts_in_small_pieces(dialect: str) -> None:
                 if told.sums() != wanted.sums() or told.result != wanted.result:
                     kind = type(whole).__name__
                     wrong.append(f"{kind} by {step}: {told.sums()} instead of {wanted.sums()}")
+    assert not wrong, report(wrong)
+
+
+@pytest.mark.parametrize("dialect", calligram.dialects())
+def test_as_much_is_told_however_it_came(dialect: str) -> None:
+    """After any beginning of a text, in one piece or in many: nothing is held back longer."""
+    reading, call = written(dialect)
+    text = f"Prose.\n\n- a <b>b</b>\n  {call[:4]} [c] {{d}}\n\n\n> e `f`\n"
+    wrong: list[str] = []
+    streams = {step: reading.stream() for step in (1, 3, 5)}
+    sums = dict.fromkeys(streams, 0)
+    for end in range(1, len(text) + 1):
+        whole = sum(len(delta.text) for delta in reading.stream().feed(text[:end]))
+        for step, each in streams.items():
+            if end % step == 0:
+                sums[step] += sum(len(delta.text) for delta in each.feed(text[end - step : end]))
+                if sums[step] != whole:
+                    wrong.append(f"{text[:end]!r} by {step}: {sums[step]} instead of {whole}")
     assert not wrong, report(wrong)
