@@ -118,7 +118,9 @@ class TextStream:
             self._text += data
             if style and style != _REASONING:
                 self._plain = self._plainly(style, config, config == self._config)
-            self._config = config
+            if config != self._config:
+                self._config = config
+                self._prose = self._run.prose(config) if style == "content" else None
             if not style or not text:
                 return []
             # As Delta(...) does, without the detour by its arguments' names.
@@ -151,6 +153,9 @@ class TextStream:
         out = self._builder.told(sure)
         self._config = run.config
         self._style = None if self._inside else self._quietly(as_read)
+        if self._style == "content":
+            self._kind = "content"
+            self._prose = run.prose(run.config)
         return out
 
     def _plainly(self, kind: str, config: int, returns: bool) -> Callable[[str], object] | None:
@@ -162,8 +167,6 @@ class TextStream:
         if self._style == _JSON and not self._telling.json.inside:
             return None
         self._kind = kind
-        if kind == "content":
-            self._prose = self._run.prose(config)
         return self._run.plain(config) if returns else self._run.known_plain.get(config)
 
     def _catch_up(self) -> None:
