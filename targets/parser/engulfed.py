@@ -33,8 +33,8 @@ class Engulfed:
     def failed(self, attempt: Attempt, read: int) -> None:
         """An attempt made no call of what stands from `read` on."""
         loose = attempt.loose
-        named = self._marks.name.search(self._text, max(attempt.start, read), loose.end)
-        if named is None or named.start() >= loose.at:
+        named = self._marks.name.search(self._text, max(attempt.start, read), loose.at)
+        if named is None:
             return  # Nobody began a call of a tool.
         self._open = self._open or loose.at > max(attempt.headed, named.end())
         for span in loose.quoted:

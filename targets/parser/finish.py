@@ -15,6 +15,7 @@ from .found import Found
 from .frames import Place, Span
 from .holding import Holding
 from .layout import Gap, misplaced_space
+from .leftover import without_ends
 from .lenient import beginning, joined, misnamed, near_misses, recover
 from .places import locate
 from .result import Incomplete, ParseResult, Recovery
@@ -77,6 +78,7 @@ def finish(
             content = sorted([*content, *left])
         problems = _without_excused(problems, run.broken, found)
         content, fence = _unfenced(reader, bytes(text), builder, content)
+        content = without_ends(reader.marks, text, content, builder.ends, found)
         if incomplete is None:
             incomplete = next((_cut_short(f, builder) for f in found if f.cut), None)
     notices: list[Problem] = []
@@ -274,7 +276,7 @@ def _without_excused(
         span = problem.origin.span
         if span is None:
             return False
-        first = bisect_left(ends, begun)
+        first = bisect_right(ends, begun)
         if first < len(found) and starts[first] <= min(begun, span[0]):
             return True
         same = named.get(problem.origin.tool or "", [])

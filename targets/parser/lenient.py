@@ -98,7 +98,7 @@ def recover(
                 longer = Attempt(marks, tools, data, at, across, ahead)
                 more = longer.calls()
                 work -= longer.loose.at - at + 1
-                if more and _is_across(longer, whole[index:], across):
+                if more and _is_across(longer, whole, index, across):
                     attempt, calls = longer, more
             if refused is not None and attempt.refused is not None:
                 refused.append(attempt.refused)
@@ -120,15 +120,14 @@ def recover(
     return found, left
 
 
-def _is_across(attempt: Attempt, spans: Sequence[Span], across: int) -> bool:
-    """Does all that stands between these spans, up to the end of the calls found, stand in their
-    strings?"""
+def _is_across(attempt: Attempt, spans: Sequence[Span], index: int, across: int) -> bool:
+    """Does all that stands between these spans, from one of them up to the end of the calls found,
+    stand in their strings?"""
     end, text, strings = attempt.found[-1].end, attempt.loose.text, attempt.loose.quoted
-    begins = [*(start for start, _ in spans[1:]), across]
     starts = [start for start, _ in strings]
-    for (_, low), high in zip(spans, begins, strict=True):
-        if low >= end:
-            break
+    while index < len(spans) and (low := spans[index][1]) < end:
+        index += 1
+        high = spans[index][0] if index < len(spans) else across
         # Space before calls is part of what is read with them.
         at = bisect_right(starts, high - len(text[low:high].lstrip())) - 1
         if at < 0 or strings[at][1] < high:

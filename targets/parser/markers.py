@@ -66,6 +66,7 @@ class Marks:
             whatever is open there.
         turn_ends: those others.
         around: what ends calls, and markers that begin them.
+        section_end: what ends all calls of a turn, if that is a marker, with white space before it.
         ends: what ends calls, all of it, as the group ``end``; or what begins them or ends values.
         cut: the end of the text or of the turn, where arguments in tags are all there, as far as
             what ends the call is.
@@ -142,6 +143,13 @@ class Marks:
         self._find = re.compile(b"|".join(map(re.escape, self.safe))) if self.safe else None
         self._part = _beginnings(self.safe)
         self.around = re.compile(any_of((*self.tails, *self.safe)))
+        ends = [shape.section.close.strip() for shape in shapes(spec)]
+        marked = _longest_first(c for c in ends if any(t in c.encode() for t in self.tails))
+        self.section_end = (
+            re.compile(rb"\s*+(?:%s)" % b"|".join(loose(c.decode()) for c in marked))
+            if marked
+            else None
+        )
         self.ends = _ends(spec, self.tails, self.safe)
         self.cut = _cut(
             self.tails, self.turn_ends, [_leading(shape.param).strip() for shape in tagged]

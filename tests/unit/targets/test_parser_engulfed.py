@@ -148,3 +148,38 @@ def test_a_call_behind_one_that_is_not_read_is_one() -> None:
         result = reader.parse(broken + good, lenient=True)
         assert [c["name"] for c in result.calls] == ["clock"]
         assert [p.code for p in result.problems] == ["broken-call"]
+
+
+SECTIONS = ["kimi-k2", "deepseek-v31", "hunyuan-a13b-array", "longcat-json"]
+
+
+def spoilt(reader: parser.Reader, number: int) -> str:
+    """Three calls as the dialect has them, in one of them a comma too many."""
+    call = {"name": "write", "arguments": {"text": "abc"}}
+    text = reader.grammar.render([call] * 3)
+    parts = text.split('"abc"')
+    return '"abc"'.join(parts[: number + 1]) + '"abc",' + '"abc"'.join(parts[number + 1 :])
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+@pytest.mark.parametrize("dialect", SECTIONS)
+def test_what_ends_all_calls_is_no_content(dialect: str, number: int) -> None:
+    reader = reading(dialect)
+    text = spoilt(reader, number)
+    for result in (reader.parse(text, lenient=True), *(streamed(reader, text, s) for s in (1, 7))):
+        assert [c["arguments"] for c in result.calls] == [{"text": "abc"}] * 3
+        assert (result.content.strip(), result.problems) == ("", ())
+        assert "trailing-comma" in [r.code for r in result.recoveries]
+
+
+@pytest.mark.parametrize("dialect", ["kimi-k2", "hermes-json", "longcat-json"])
+def test_a_call_right_behind_one_that_was_recovered_is_not_excused_with_it(dialect: str) -> None:
+    reader = reading(dialect)
+    text = spoilt(reader, 0)
+    first, second, third = (at for at in range(len(text)) if text.startswith('"abc"', at))
+    # The second one has no value.
+    text = text[:second] + text[second + len('"abc"') :]
+    result = reader.parse(text, lenient=True)
+    assert [c["arguments"] for c in result.calls] == [{"text": "abc"}] * 2
+    assert [p.code for p in result.problems] == ["broken-call"]
+    assert first < second < third
