@@ -19,7 +19,8 @@ from .envelope import ARGUMENTS, NAMES, Refused, not_understood, read_envelope, 
 from .found import Found, Note
 from .frames import Place, Span
 from .loose import Loose, NoValue
-from .markers import Ahead, Marks, Param
+from .markers import Ahead, Marks
+from .tagged import Param, read_argument
 
 _FENCE: Final = re.compile(rb"```[\w-]*+")
 _FENCE_END: Final = re.compile(rb"\s*+```(?!\w)")
@@ -33,7 +34,6 @@ _QUOTED: Final = re.compile(rb"\(\s*+\{")
 _AROUND: Final = "what stands before the call is not quite as the dialect has it"
 _SPELLED: Final = "the call, or what stands behind it, is not quite as the dialect has it"
 _OTHER: Final = "the call is in another shape than the dialect's"
-_LINES: Final = "lines end in CR LF, where the dialect has LF"
 _ONLY_NAMED: Final = "it has neither arguments nor what marks a call"
 
 
@@ -53,7 +53,7 @@ class Attempt:
         self.marks = marks
         self.tools = tools
         self.start = at
-        self.loose = Loose(text, at, end, self._ends)
+        self.loose = Loose(text, at, end, self._ends, python=marks.python_strings)
         self.found: list[Found] = []
         # Whoever begins before this and fails behind it fails from wherever he begins.
         self.headed = at
@@ -343,16 +343,20 @@ class Attempt:
 
     # Types ------------------------------------------------------------------------------------
 
-    def _typed(self, tool: Call, key: str, text: str) -> tuple[Any] | None:
+    def _typed(self, tool: Call, key: str, text: str, args: ArgsSpec = _PLAIN) -> tuple[Any] | None:
         """What an unquoted text is by the schema of the argument; None if that does not tell."""
         kinds = [k.value for p in self._parts(tool) for k in p.keys if k.name == key]
         if not kinds:
             return None
         kind: Value = kinds[0] if len(kinds) == 1 else UnionValue(tuple(kinds))
+        repeated: list[str] = []
         try:
-            return (decode_untyped(text, kind, tool.arguments.definitions, _PLAIN),)
+            told = decode_untyped(text, kind, tool.arguments.definitions, args, repeated)
         except TooDeep:
             return None
+        if not isinstance(told, str):
+            self.loose.repeat(repeated)
+        return (told,)
 
     @staticmethod
     def _parts(tool: Call) -> Any:
@@ -365,10 +369,14 @@ class Attempt:
         arguments: dict[str, Any] = {}
         place = Place((start, start))
         while True:
-            param = next((p for p in self.marks.params if self._begins(p)), None)
+            begun = [p for p in self.marks.params if self._begins(p)]
+            # Shapes differ behind what their arguments begin with.
+            param = next((p for p in begun if self._heads(p)), begun[0] if begun else None)
             if param is None:
                 break
-            key, value, span = self._param(tool, param)
+            key, value, span = read_argument(
+                loose, param, lambda k, t, a: self._typed(tool, k, t, a), self._marker
+            )
             if key in arguments:
                 loose.repeated = key
             arguments[key] = value
@@ -381,34 +389,12 @@ class Attempt:
         place.span = (start, loose.at)
         return arguments, place
 
+    def _marker(self, start: int, end: int) -> int | None:
+        return self.marks.first(self.loose.text, start, end)
+
+    def _heads(self, param: Param) -> bool:
+        return bool(param.head.match(self.loose.text, self.loose.at, self.loose.end))
+
     def _begins(self, param: Param) -> bool:
         self.loose.space()
         return bool(param.begin.match(self.loose.text, self.loose.at, self.loose.end))
-
-    def _param(self, tool: Call, param: Param) -> tuple[str, Any, Span]:
-        loose = self.loose
-        head = loose.match(param.head)
-        if head is None:
-            raise NoValue
-        key = head["key"].decode("utf-8", "replace")
-        start = loose.at
-        found = param.stop.search(loose.text, start, loose.end)
-        if found is None or found["cut"] is not None:
-            loose.at = loose.end if found is None else found.start()
-            raise NoValue
-        end = loose.at = found.start()
-        if found["close"] is not None:
-            loose.at = found.end()
-        else:
-            loose.note("missing-closer", f"what ends the argument '{key}' is missing", end)
-        text = loose.text[start:end]
-        if loose.at == end and text.endswith(b"\n"):
-            text = text[:-1]
-        if head["crlf"] is not None:
-            loose.note("loose-space", _LINES, start - 2, start)
-            # Of the line's end behind the value, the other half is gone.
-            text = text.removesuffix(b"\r")
-        told = self._typed(tool, key, text.decode("utf-8", "replace"))
-        if told is None:
-            raise NoValue
-        return key, told[0], (start, end)

@@ -92,8 +92,13 @@ def read_envelope(entry: Any, place: Place, tools: Collection[str]) -> Envelope:
             raise Refused(name, whole, twice(repeated[0]))
     if not isinstance(arguments, dict):
         raise Refused(name, whole, "its arguments are no object")
-    ids = [i for e in (outer or {}, entry) for k in _IDS if isinstance(i := e.get(k), str)]
+    ids = [i for e in (outer or {}, entry) for k in _IDS if (i := _id(e.get(k))) is not None]
     return Envelope(name, ids[0] if ids else None, arguments, key, place, quoted)
+
+
+def _id(value: Any) -> str | None:
+    """An id as text: models count calls at times."""
+    return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else None
 
 
 def not_understood(members: Mapping[str, Any], known: Collection[str]) -> str | None:
@@ -103,7 +108,7 @@ def not_understood(members: Mapping[str, Any], known: Collection[str]) -> str | 
         known: the keys of names and arguments.
     """
     for key, value in members.items():
-        if key in known or (key in _IDS and (value is None or isinstance(value, (str, int)))):
+        if key in known or (key in _IDS and (value is None or _id(value) is not None)):
             continue
         if (key == "type" and value in _TYPES) or (key == "index" and isinstance(value, int)):
             continue

@@ -15,6 +15,7 @@ from .found import Found
 from .frames import Place, Span
 from .holding import Holding
 from .layout import Gap, misplaced_space
+from .leftover import without_ends
 from .lenient import beginning, joined, misnamed, near_misses, recover
 from .places import locate
 from .result import Incomplete, ParseResult, Recovery
@@ -58,21 +59,26 @@ def finish(
     if attempts is not None:
         starts = [*attempts, *first, *([] if open_call is None else [open_call.start])]
         spans = [*content, *([] if open_call is None else [(open_call.start, len(text))])]
-        found, content = recover(reader.marks, reader.tools, text, spans, starts)
+        stops = [*(start for start, _ in builder.reasoning), len(text)]
+        found, content = recover(reader.marks, reader.tools, text, spans, starts, stops=stops)
         if open_call is None:
             pass
-        elif found and found[-1].start >= open_call.start:
+        elif found and found[-1].end > open_call.start:
             incomplete = None
             if isinstance(telling, Holding):
                 telling.broken(open_call.start)
         else:
             content = [(a, min(b, open_call.start)) for a, b in content if a < open_call.start]
         unknown, left = misnamed(reader.marks, reader.tools, text, builder)
+        whole = [(f.start, f.end) for f in found]
+        unknown = [f for f in unknown if not _inside(f.start, whole)]
+        left = [span for span in left if not _inside(span[0], whole)]
         if unknown:
             found = sorted([*found, *unknown], key=lambda call: call.start)
             content = sorted([*content, *left])
         problems = _without_excused(problems, run.broken, found)
         content, fence = _unfenced(reader, bytes(text), builder, content)
+        content = without_ends(reader.marks, text, content, builder.ends, found)
         if incomplete is None:
             incomplete = next((_cut_short(f, builder) for f in found if f.cut), None)
     notices: list[Problem] = []
@@ -229,12 +235,18 @@ Merged = list[tuple[int, dict[str, Any], "Place | Found | None"]]
 def _merged(builder: Builder, found: list[Found]) -> Merged:
     """All calls in the order of the text."""
     out: Merged = []
-    taken = {f.start for f in found}
+    taken = [(f.start, f.end) for f in found]
     for start, call, place in zip(builder.starts, builder.calls, builder.places, strict=True):
-        if start not in taken:
+        if not _inside(start, taken):
             out.append((start, call, place))
     out += [(f.start, f.call, f) for f in found]
     return sorted(out, key=lambda entry: entry[0]) if found else out
+
+
+def _inside(at: int, spans: list[Span]) -> bool:
+    """Does a place lie in one of these spans, which ascend?"""
+    before = bisect_right(spans, (at, at))
+    return any(start <= at < end for start, end in spans[max(0, before - 1) : before + 1])
 
 
 def _of(what: Place | Found | None) -> list[Any]:
@@ -264,16 +276,20 @@ def _without_excused(
         span = problem.origin.span
         if span is None:
             return False
-        first = bisect_left(ends, begun)
+        first = bisect_right(ends, begun)
         if first < len(found) and starts[first] <= min(begun, span[0]):
             return True
         same = named.get(problem.origin.tool or "", [])
         return bisect_right(same, span[0]) > bisect_right(same, begun)
 
-    excused = {id(problem) for problem, begun in broken if is_read(problem, begun)}
-    # What is wrong with the bytes is wrong however they are read.
-    kept = [p for p in problems if id(p) not in excused]
-    return [p for p in kept if p.code == "not-utf-8" or not inside(p)]
+    read = {id(problem): is_read(problem, begun) for problem, begun in broken}
+    # What is wrong with the bytes is wrong however they are read. A call may break off where
+    # another one begins, which says nothing of the first.
+    return [
+        p
+        for p in problems
+        if p.code == "not-utf-8" or not (read[id(p)] if id(p) in read else inside(p))
+    ]
 
 
 def _tell_held(

@@ -7,7 +7,7 @@ What is read there is in :mod:`.attempt`.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import islice
@@ -18,6 +18,7 @@ from ...compiler.origin import Origin, Problem
 from .apart import standing_apart
 from .attempt import Attempt
 from .build import Builder
+from .engulfed import Engulfed
 from .envelope import Refused
 from .found import Found, Note
 from .frames import Span
@@ -46,6 +47,7 @@ def recover(
     spans: Sequence[Span],
     attempts: Sequence[int],
     *,
+    stops: Sequence[int] = (),
     noting: int = 0,
     refused: list[Refused] | None = None,
 ) -> tuple[list[Found], list[Span]]:
@@ -54,6 +56,8 @@ def recover(
     Args:
         spans: the content, in order.
         attempts: where calls broke off, or may begin.
+        stops: up to the next of these places a call may go on through what was read as calls, if
+            all of that stands in its strings.
         noting: if not 0, as many calls are enough, those in the midst of prose among them.
         refused: where to put what looks like a call and is none; None: nowhere.
     """
@@ -63,8 +67,11 @@ def recover(
     found: list[Found] = []
     left: list[Span] = []
     armed = deque(sorted(set(attempts)))
-    for start, end in joined(spans):
-        at = kept = start
+    engulfed = Engulfed(marks, data)
+    whole = joined(spans)
+    for index, (start, end) in enumerate(whole):
+        at = kept = max(start, found[-1].end if found else 0)
+        across = next(islice(stops, bisect_left(stops, end), None), 0)
         marker = marks.first(text, at, end)
         while at < end:
             if marker is not None and marker < at:
@@ -75,6 +82,9 @@ def recover(
             if not places:
                 break
             at = min(places)
+            if at < (inside := engulfed.behind(at)):
+                at = inside
+                continue
             limit = end
             if work <= 0:
                 later = next((place for place in armed if place > at), end)
@@ -83,8 +93,18 @@ def recover(
             attempt = Attempt(marks, tools, data, at, limit, ahead)
             calls = attempt.calls()
             work -= attempt.loose.at - at + 1
+            if not calls and attempt.loose.at >= end and end < across and work > 0:
+                # What was read as a call may stand in a string of this one.
+                longer = Attempt(marks, tools, data, at, across, ahead)
+                more = longer.calls()
+                work -= longer.loose.at - at + 1
+                if more and _is_across(longer, whole, index, across):
+                    attempt, calls = longer, more
             if refused is not None and attempt.refused is not None:
                 refused.append(attempt.refused)
+            engulfed.failed(attempt, calls[-1].end if calls else at)
+            if calls and engulfed.holds(calls[-1].end, end):
+                calls = []
             if not calls or not (_apart(attempt, (kept, end)) or noting):
                 at = max(at + 1, attempt.headed)
                 continue
@@ -98,6 +118,21 @@ def recover(
         if kept < end:
             left.append((kept, end))
     return found, left
+
+
+def _is_across(attempt: Attempt, spans: Sequence[Span], index: int, across: int) -> bool:
+    """Does all that stands between these spans, from one of them up to the end of the calls found,
+    stand in their strings?"""
+    end, text, strings = attempt.found[-1].end, attempt.loose.text, attempt.loose.quoted
+    starts = [start for start, _ in strings]
+    while index < len(spans) and (low := spans[index][1]) < end:
+        index += 1
+        high = spans[index][0] if index < len(spans) else across
+        # Space before calls is part of what is read with them.
+        at = bisect_right(starts, high - len(text[low:high].lstrip())) - 1
+        if at < 0 or strings[at][1] < high:
+            return False
+    return True
 
 
 def _apart(attempt: Attempt, within: Span) -> bool:

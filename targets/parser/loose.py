@@ -6,12 +6,12 @@ Nothing is invented: a value without an end, or a word whose type nobody tells, 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from ...compiler.decode import Undecodable, decode_json, decode_python
+from ...compiler.decode import Undecodable, decode_json, decode_number, decode_python
 from ...compiler.limits import MAX_NESTING
-from .frames import Place
+from .frames import Place, Span
 
 _BLANK: Final = frozenset(b" \t\r\n")
 _SPACE: Final = re.compile(rb"[ \t\r\n]*+")
@@ -22,6 +22,14 @@ _JSON_STRING: Final = re.compile(rb'"((?:[^"\\]|\\.)*+)"', re.DOTALL)
 _SINGLE: Final = re.compile(rb"'((?:[^'\\]|\\.)*+)'", re.DOTALL)
 _LITERALS: Final = {b"true": True, b"false": False, b"null": None}
 _PYTHON: Final = {b"True": True, b"False": False, b"None": None}
+_PYTHON_NUMBER: Final = re.compile(
+    rb"[+-]?(?:0[xX][0-9a-fA-F]++|0[oO][0-7]++|0[bB][01]++"
+    rb"|(?:\d(?:_?\d)*+(?:\.(?:\d(?:_?\d)*+)?)?|\.\d(?:_?\d)*+)(?:[eE][+-]?\d++)?)"
+    rb"(?=[\s,:\]})<]|`)"
+)
+_FRACTION: Final = re.compile("[.eE]")
+_NO_NUMBERS: Final = frozenset((b"nan", b"infinity", b"inf", b"-infinity", b"-inf", b"-nan"))
+"""Words for what is no number in JSON; they are no strings either."""
 _CLOSERS: Final = {0x7B: 0x7D, 0x5B: 0x5D, 0x28: 0x29}
 
 _ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{4}|(.))", re.DOTALL)
@@ -45,22 +53,40 @@ class Loose:
     Args:
         end: where the text ends.
         ends: what ends a call, for values that lack a bracket.
+        python: are the strings of keyword arguments Python's?
 
     Attributes:
+        quoted: where values stand that are text, the last one perhaps without its end: what looks
+            like a call there is none.
         repeated: a key that came twice in one object; None: none did.
     """
 
-    def __init__(self, text: bytes, at: int, end: int, ends: Callable[[int], bool]) -> None:
+    def __init__(
+        self,
+        text: bytes,
+        at: int,
+        end: int,
+        ends: Callable[[int], bool],
+        *,
+        python: bool = True,
+    ) -> None:
+        self._python = python
         self.text = text
         self.at = at
         self.end = end
         self.noted: list[tuple[str, str, int, int]] = []
         self.repeated: str | None = None
+        self.quoted: list[Span] = []
         self._ends = ends
 
     def note(self, code: str, message: str, start: int, end: int | None = None) -> None:
         """Something was overlooked."""
         self.noted.append((code, message, start, self.at if end is None else end))
+
+    def repeat(self, keys: Sequence[str]) -> None:
+        """Keys came twice in one object."""
+        if keys:
+            self.repeated = keys[0]
 
     def space(self) -> int:
         """Skip white space; -> the next byte, -1 at the end."""
@@ -78,11 +104,14 @@ class Loose:
             self.at = found.end()
         return found
 
-    def value(self, kind: Callable[[str], tuple[Any] | None], depth: int = 0) -> tuple[Any, Place]:
+    def value(
+        self, kind: Callable[[str], tuple[Any] | None], depth: int = 0, *, python: bool = False
+    ) -> tuple[Any, Place]:
         """A value and where it stands.
 
         Args:
             kind: what an unquoted text stands for here.
+            python: are strings Python's?
 
         Raises:
             NoValue: there is none, or none that is complete.
@@ -92,9 +121,11 @@ class Loose:
         if char in (0x7B, 0x5B):
             if depth >= MAX_NESTING:
                 raise NoValue
-            return self.container(char, None, depth)
+            return self.container(char, None, depth, python=python)
         if char in (0x22, 0x27):
-            return self.string(char), Place((start, self.at))
+            text = self.string(char, python=python)
+            self.quoted.append((start, self.at))
+            return text, Place((start, self.at))
         found = self.match(_NUMBER)
         if found is not None:
             try:
@@ -108,24 +139,32 @@ class Loose:
             self.note("python-literal", f"{found[0].decode()} is Python's spelling", start)
             return _PYTHON[found[0]], Place((start, self.at))
         self.at = start
-        found = self.match(_WORD)
+        found = self.match(_PYTHON_NUMBER)
         if found is not None:
+            number = _python_number(found[0].decode())
+            self.note("python-literal", f"{found[0].decode()} is Python's spelling", start)
+            return number, Place((start, self.at))
+        found = self.match(_WORD)
+        if found is not None and found[0].rstrip().lower() not in _NO_NUMBERS:
             told = kind(found[0].decode("utf-8", "replace").rstrip())
             if told is not None:
                 self.note("unquoted-value", "a string without quotes", start)
                 return told[0], Place((start, self.at))
         raise NoValue
 
-    def string(self, quote: int) -> str:
-        """A quoted string."""
+    def string(self, quote: int, *, python: bool = False) -> str:
+        """A quoted string; `python`: with Python's escapes, whatever its quotes."""
         start = self.at
         found = self.match(_JSON_STRING if quote == 0x22 else _SINGLE)
         if found is None:
+            self.quoted.append((start, self.end))
             self.at = self.end
             raise NoValue
         text = found[1].decode("utf-8", "replace")
         if quote == 0x27:
             self.note("single-quotes", "a string in single quotes", start)
+            return decode_python(text)
+        if python:
             return decode_python(text)
         if "\\" not in text:
             return text
@@ -135,7 +174,9 @@ class Loose:
             self.note(code, _ESCAPES[code], start)
         return str(decode_json(f'"{text}"'))
 
-    def container(self, opener: int, kind: Kind | None, depth: int) -> tuple[Any, Place]:
+    def container(
+        self, opener: int, kind: Kind | None, depth: int, *, python: bool = False
+    ) -> tuple[Any, Place]:
         """An object, an array or, in parentheses, keyword arguments; the opener is here.
 
         Args:
@@ -156,9 +197,11 @@ class Loose:
                     self.note("trailing-comma", "a comma with nothing behind it", comma, comma + 1)
                 self.at += 1
                 break
-            key: str | int = self._key(opener) if keyed else len(items)
+            key: str | int = self._key(opener, python=python) if keyed else len(items)
             name = key if isinstance(key, str) else ""
-            value, inner = self.value(_under(kind, name), depth + 1)
+            # What stands behind an equals sign is an argument as in Python.
+            own = python or (self._python and self.text[self.at - 1] == 0x3D)
+            value, inner = self.value(_under(kind, name), depth + 1, python=own)
             place.inner[key] = inner
             if keyed:
                 if name in members:
@@ -182,11 +225,11 @@ class Loose:
         place.span = (start, self.at)
         return (members if keyed else items), place
 
-    def _key(self, opener: int) -> str:
+    def _key(self, opener: int, *, python: bool) -> str:
         start = self.at
         char = self.text[start] if start < self.end else -1
         if char in (0x22, 0x27):
-            key = self.string(char)
+            key = self.string(char, python=python)
         else:
             found = self.match(_KEY)
             if found is None:
@@ -199,6 +242,25 @@ class Loose:
             raise NoValue
         self.at += 1
         return key
+
+
+def _python_number(text: str) -> int | float:
+    """A number as Python writes it.
+
+    Raises:
+        NoValue: it has too many digits, or none that Python takes.
+    """
+    try:
+        return int(text, 0)
+    except ValueError:
+        pass
+    plain = text.replace("_", "")
+    if not _FRACTION.search(plain):
+        raise NoValue
+    try:
+        return decode_number(plain)
+    except Undecodable:
+        raise NoValue from None
 
 
 def _under(kind: Kind | None, key: str) -> Callable[[str], tuple[Any] | None]:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from ...compiler.lower.shape import Shape, shapes
 from ...compiler.spec import DialectSpec
 from ...compiler.template import Hole, Part
 from .envelope import NAMES
+from .patterns import any_of, loose
+from .tagged import param_of
 
 _TAG: Final = re.compile(r"</?[^\s<>=]+(?:[>=]|\s+\w+=\"?)|\[/?[A-Z][A-Z_]*\]")
 _BEHIND_NAME: Final = re.compile(r"[^\w\s(){}\[\],]+")
@@ -45,22 +46,6 @@ _FOREIGN: Final = (
 """What stands before calls in tags, markers and headers of other dialects, whatever they are."""
 
 
-@dataclass(frozen=True, slots=True)
-class Param:
-    """How one tagged argument is written, loosely.
-
-    Attributes:
-        begin: what every argument begins with.
-        head: all of it up to its value, as the group ``crlf`` the end of a line as in Windows.
-        stop: what ends the value, as the group ``close`` if it is its own closer, as ``cut`` if
-            the text is cut off there.
-    """
-
-    begin: re.Pattern[bytes]
-    head: re.Pattern[bytes]
-    stop: re.Pattern[bytes]
-
-
 class Marks:
     """The markers of a dialect.
 
@@ -74,12 +59,15 @@ class Marks:
         header: white space, markers and words that may stand before a call's arguments, but no
             name.
         notation: the notation of the arguments.
+        python_strings: are strings Python's where arguments are written as in a Python call?
         named: is the name a key of a JSON object?
         closers: what may stand behind a call, in bytes, the longest first.
         tails: those of them that belong to the calls. The others end the turn, and so cut off
             whatever is open there.
         turn_ends: those others.
         around: what ends calls, and markers that begin them.
+        section_end: what ends all calls of a turn, if that is a marker, with white space before it.
+        ends: what ends calls, all of it, as the group ``end``; or what begins them or ends values.
         cut: the end of the text or of the turn, where arguments in tags are all there, as far as
             what ends the call is.
         closes: does a marker end calls?
@@ -119,6 +107,10 @@ class Marks:
         for trigger in spec.triggers:
             heads += _markers([trigger.text or trigger.token or ""], tokens)
         self.notation = spec.args.notation
+        strings = spec.args.string
+        self.python_strings = self.notation != "kwargs" or (
+            strings is not None and strings.escape == "python"
+        )
         first = next(p for p in shapes(spec)[0].call if isinstance(p, Hole) and p.name == "name")
         self.named = first.form == "json"
         self.safe = _longest_first([h for h in heads if not h.startswith(("</", "[/"))])
@@ -130,33 +122,41 @@ class Marks:
         # Brackets that belong to what stands around the calls.
         closes = (shape.section.close.strip() for shape in shapes(spec))
         self.brackets = frozenset(c[: len(c) - len(c.lstrip("]})"))].encode() for c in closes)
-        self.params = tuple(_param(shape, self.tails, self.turn_ends) for shape in tagged)
+        self.params = tuple(param_of(shape, self.tails, self.turn_ends) for shape in tagged)
         # A header may lack what qualifies the name.
         shorter = [w[: w.rindex("=") + 1] for w in words if "=" in w]
         known = _longest_first(self.tools)
-        self.name = re.compile(rb"(?:%s)(?![\w-])" % _any(known))
+        self.name = re.compile(rb"(?:%s)(?![\w-])" % any_of(known))
         header = rb"(?:\s++|(?!%s)(?:%s))*+"
-        glue = _any((*self.safe, *_longest_first([*words, *shorter])))
+        glue = any_of((*self.safe, *_longest_first([*words, *shorter])))
         self.header = re.compile(header % (self.name.pattern, glue))
         self.opener = section_opener(spec)
         self._heads = tuple((s.section.open, s.head) for s in shapes(spec))
-        self.bare = re.compile(_BARE % ((_any(known),) * 2)) if bare and known else None
-        self._begins = re.compile(rb"(?:%s)(?![\w-])|[\[({`]" % _any(known))
-        self._near = re.compile(_NEAR % ((_any(known),) * 2))
-        self._foreign = re.compile(_FOREIGN % ((_any(known),) * 3)) if known else None
+        self.bare = re.compile(_BARE % ((any_of(known),) * 2)) if bare and known else None
+        self._begins = re.compile(rb"(?:%s)(?![\w-])|[\[({`]" % any_of(known))
+        self._near = re.compile(_NEAR % ((any_of(known),) * 2))
+        self._foreign = re.compile(_FOREIGN % ((any_of(known),) * 3)) if known else None
         # Words and signs before a call that are more than brackets and quotes.
         openings = (s.section.open + _leading(s.call) for s in shapes(spec))
-        self._own = [re.compile(_loose(o)) for o in openings if _PLAIN.sub("", o)]
+        self._own = [re.compile(loose(o)) for o in openings if _PLAIN.sub("", o)]
         self._names = known
         self._find = re.compile(b"|".join(map(re.escape, self.safe))) if self.safe else None
         self._part = _beginnings(self.safe)
-        self.around = re.compile(_any((*self.tails, *self.safe)))
+        self.around = re.compile(any_of((*self.tails, *self.safe)))
+        ends = [shape.section.close.strip() for shape in shapes(spec)]
+        marked = _longest_first(c for c in ends if any(t in c.encode() for t in self.tails))
+        self.section_end = (
+            re.compile(rb"\s*+(?:%s)" % b"|".join(loose(c.decode()) for c in marked))
+            if marked
+            else None
+        )
+        self.ends = _ends(spec, self.tails, self.safe)
         self.cut = _cut(
             self.tails, self.turn_ends, [_leading(shape.param).strip() for shape in tagged]
         )
         self._longest = max(map(len, self.safe), default=0)
 
-    def first(self, text: bytearray, start: int, end: int) -> int | None:
+    def first(self, text: bytes | bytearray, start: int, end: int) -> int | None:
         """Where the first safe marker within a part of the text begins."""
         found = self._find.search(text, start, end) if self._find else None
         return found.start() if found else None
@@ -245,7 +245,7 @@ class Ahead:
 def section_opener(spec: DialectSpec) -> re.Pattern[bytes] | None:
     """What stands once before the calls of a turn, white space free; None if nothing does."""
     opens = _longest_first(s.section.open.strip() for s in shapes(spec))
-    return re.compile(b"|".join(_loose(o.decode()) for o in opens)) if opens else None
+    return re.compile(b"|".join(loose(o.decode()) for o in opens)) if opens else None
 
 
 def _around(shape: Shape) -> tuple[list[str], list[str]]:
@@ -281,11 +281,6 @@ def _words(text: str, tokens: list[str]) -> list[str]:
     return [w for w in _WORD.findall(text) if any(c.isalpha() for c in w)]
 
 
-def _any(texts: tuple[bytes, ...]) -> bytes:
-    """The pattern of one of these; of nothing at all, if there is none."""
-    return b"|".join(map(re.escape, texts)) or rb"(?!)"
-
-
 def _behind_name(shape: Shape) -> list[str]:
     """What ends a name that is not quoted, such as the rest of its tag."""
     raw = any(isinstance(p, Hole) and p.name == "name" and p.form != "json" for p in shape.call)
@@ -313,26 +308,24 @@ def _envelope(shape: Shape) -> str | None:
     return None if found is None else found[1]
 
 
-def _param(shape: Shape, tails: tuple[bytes, ...], turn_ends: tuple[bytes, ...]) -> Param:
-    """The patterns of a tagged argument, white space free."""
-    at = next(i for i, p in enumerate(shape.param) if isinstance(p, Hole) and p.name == "value")
-    head = b""
-    for part in shape.param[:at]:
-        match part:
-            case str():
-                head += _loose(part)
-            case Hole(name="key"):
-                head += rb"\s*+(?P<key>[^\s<>\"=]+)\s*+"
-            case _:
-                head += rb"[^\s<>\"=]*"
-    begin = _loose(_leading(shape.param).strip())
-    stops = b"|".join([begin, *map(re.escape, tails), rb"(?P<cut>%s)" % _any(turn_ends)])
-    close = rb"(?P<close>\n?" + _loose(shape.value_closer.strip()) + rb")"
-    return Param(
-        re.compile(begin),
-        re.compile(rb"\s*+" + head + rb"(?:(?P<crlf>\r\n)|\n)?"),
-        re.compile(close + b"|" + stops),
-    )
+def _ends(
+    spec: DialectSpec, tails: tuple[bytes, ...], safe: tuple[bytes, ...]
+) -> re.Pattern[bytes]:
+    """What ends calls, white space free, told from what begins them and ends their values. A marker
+    that does both tells nothing by itself."""
+    whole: list[str] = []
+    values: list[str] = []
+    for shape in shapes(spec):
+        texts = (*_around(shape)[1], shape.section.close)
+        whole += (t.strip().lstrip(']})"') for t in texts)
+        values += [shape.value_closer.strip()] if shape.param else []
+    marked = [w for w in whole if any(tail in w.encode() for tail in tails)]
+    ends = [loose(t.decode()) for t in _longest_first(marked)]
+    ends += [re.escape(t) for t in tails if t not in safe]
+    others = [loose(t.decode()) for t in _longest_first(values)]
+    others += [re.escape(s) for s in safe]
+    end, other = (b"|".join(texts) or rb"(?!)" for texts in (ends, others))
+    return re.compile(rb"(?P<end>%s)|%s" % (end, other))
 
 
 def _cut(
@@ -343,10 +336,4 @@ def _cut(
     parts = {t[:size] for t in tails for size in range(1, len(t))}
     parts = {p for p in parts if not any(param.encode().startswith(p) for param in params)}
     begun = b"|".join(map(re.escape, sorted(parts, key=lambda p: (-len(p), p)))) or rb"(?!)"
-    return re.compile(rb"(?:%s)?(?:%s|\Z)" % (begun, _any(turn_ends)))
-
-
-def _loose(text: str) -> bytes:
-    """The pattern of a literal whose white space is free; at its end there may be none."""
-    words = [re.escape(w.encode()) for w in text.split()]
-    return rb"\s*".join(words)
+    return re.compile(rb"(?:%s)?(?:%s|\Z)" % (begun, any_of(turn_ends)))
