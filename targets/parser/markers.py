@@ -38,10 +38,20 @@ _NEAR: Final = (
 )
 """What looks like a call where markers stand before all calls, tools' names to be filled in."""
 _FOREIGN: Final = (
-    rb"<(?!/)[^<>\s=]{0,40}(?:\s+name\s*)?=\s*[\"']?(%s)[\"']?\s*[>|]"
-    rb"|(?i:[<\[][^<>\[\]\s]{0,40}(?:tool|call|func|invoke)[^<>\[\]\s]{0,40}[>\]])\s*+"
-    rb"(?:functions?[.:])?(%s)(?![\w-])"
-    rb"|\bto=(?:functions\.)?(%s)(?![\w-])"
+    # In a tag, as what it is set to, as its name or tool behind other attributes, or in a pair of
+    # markers.
+    rb"<(?!/)[^<>\s=]{0,40}(?:(?:\s++\w{1,20}+)?\s+name\s*)?=\s*[\"']?(%(name)s)[\"']?\s*[>|]"
+    rb"|<(?!/)[^<>\s=]{0,40}(?:\s++[\w:-]{1,20}+=[\"'][^\"'<>]{0,40}[\"']){0,4}"
+    rb"\s++(?:tool_|function_)?name=[\"'](%(name)s)[\"']"
+    rb"|\b(?:call|invoke|function)\s++(?:tool|function|name)=[\"'](%(name)s)[\"']"
+    # Behind a marker; behind one of another form, if it speaks of tools or calls.
+    rb"|(?:<\|[^<>|\s]{1,40}\|>|(?i:[<\[][^<>\[\]\s]{0,40}(?:tool|call|func|invoke)[^<>\[\]\s]{0,40}[>\]]))"
+    rb"[\s\[{(\"']*+(?:call[:.])?(?:functions?[.:])?(%(name)s)(?![\w-])"
+    # In a header, in JSON, on a line before an object, before an object in parentheses.
+    rb"|\bto=(?:functions\.)?(%(name)s)(?![\w-])"
+    rb"|[\"'](?:tool|function)_name[\"']\s*+:\s*+[\"'](%(name)s)[\"']"
+    rb"|(?m:^)(%(name)s)[ \t]*+\r?\n\s*+\{\s*+[\"'}]"
+    rb"|(?m:^)[ \t]*+(%(name)s)[ \t]*+\(\s*+\{\s*+[\"'}]"
 )
 """What stands before calls in tags, markers and headers of other dialects, whatever they are."""
 
@@ -135,7 +145,7 @@ class Marks:
         self.bare = re.compile(_BARE % ((any_of(known),) * 2)) if bare and known else None
         self._begins = re.compile(rb"(?:%s)(?![\w-])|[\[({`]" % any_of(known))
         self._near = re.compile(_NEAR % ((any_of(known),) * 2))
-        self._foreign = re.compile(_FOREIGN % ((any_of(known),) * 3)) if known else None
+        self._foreign = re.compile(_FOREIGN % {b"name": any_of(known)}) if known else None
         # Words and signs before a call that are more than brackets and quotes.
         openings = (s.section.open + _leading(s.call) for s in shapes(spec))
         self._own = [re.compile(loose(o)) for o in openings if _PLAIN.sub("", o)]
