@@ -70,6 +70,7 @@ class CompilePool:
             CompileDied: the process ended (code ``proxy-compile-died``).
             Busy: no process was free for twice the time of one compile.
         """
+        data = pickle.dumps(order)  # What fails here must not end a process.
         try:
             async with asyncio.timeout(2 * self._seconds + 1):
                 process = await self._idle.get()
@@ -78,7 +79,7 @@ class CompilePool:
         reply: Reply
         try:
             async with asyncio.timeout(self._seconds):
-                reply = pickle.loads(await _ask(process, pickle.dumps(order)))
+                reply = pickle.loads(await _ask(process, data))
         except TimeoutError:
             self._replace(process)
             message = f"the grammar takes more than {self._seconds:g} seconds to compile"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -52,6 +53,27 @@ def test_a_process_compiles_and_says_what_is_wrong() -> None:
             assert [p.code for p in caught.value.problems] == ["unknown-type"]
             assert caught.value.problems[0].origin.tool == "a"
             assert unpacked(await pool.compile(order())).text == made.text
+        finally:
+            await pool.close()
+
+    asyncio.run(body())
+
+
+def test_an_order_that_cannot_be_sent_costs_no_process() -> None:
+    """Otherwise small requests of one client would keep all processes starting."""
+
+    async def body() -> None:
+        pool = CompilePool(1, 10.0)
+        await pool.start()
+        try:
+            deep: Any = {"type": "auto"}
+            for _ in range(5000):
+                deep = {"type": "auto", "x": deep}
+            await pool.compile(order())
+            with pytest.raises(RecursionError):
+                await pool.compile(replace(order(), choice=deep))
+            async with asyncio.timeout(0.5):  # A new process takes longer to start.
+                await pool.compile(order())
         finally:
             await pool.close()
 
