@@ -15,13 +15,14 @@ from typing import Any, Final, TypeAlias
 
 import h11
 
-from .pieces import UpstreamFault
+from .pieces import UpstreamFault, garbage
 from .stream import Stream
 
 Headers: TypeAlias = Sequence[tuple[bytes, bytes]]
 Content: TypeAlias = bytes | AsyncIterator[bytes] | None
 _MAX_HEAD: Final = 100 * 1024
 """Bytes of the head of a response; more is none of a server that answers chats."""
+_STATUSES: Final = range(200, 600)
 _OTHER_ADDRESS: Final = 0.25
 """Seconds after which a name's next address is tried as well (RFC 8305)."""
 
@@ -140,6 +141,9 @@ class Connection:
         while True:
             event = await self._next()
             if isinstance(event, h11.Response):
+                if event.status_code not in _STATUSES:
+                    # RFC 9110, section 15: not to be sent on, and none can be sent.
+                    raise garbage(f"the status {event.status_code}, which HTTP has not")
                 headers = list(event.headers.raw_items())
                 return Response(event.status_code, headers, self.part, self.close)
             if not isinstance(event, h11.InformationalResponse) or event.status_code == 101:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from calligram.proxy.connection import Response
-from calligram.proxy.pieces import UpstreamFault
+from calligram.proxy.pieces import UpstreamFault, parsed
+from calligram.proxy.sse import Event
 from calligram.proxy.upstream import Kept, Upstream, read_whole
 from tests.proxy.fakes import EVENTS, Asked, Fake, as_json, chunk, piece, plain, running
 
@@ -87,6 +88,35 @@ def test_what_the_server_does_wrong_is_a_fault(steps: list[Any], kind: str) -> N
         assert len(fake.asked) == 2 + (steps in (["close"], ["abort"]))
 
     run({"/x": lambda _: OK}, body)
+
+
+@pytest.mark.parametrize("status", [600, 799, 999])
+def test_a_status_that_http_has_not_is_a_fault(status: int) -> None:
+    """It could not be sent on."""
+
+    async def body(fake: Fake, upstream: Upstream) -> None:
+        with pytest.raises(UpstreamFault) as caught:
+            await upstream.send("GET", b"/x", ())
+        assert (caught.value.kind, caught.value.status) == ("garbage", 502)
+
+    run({"/x": lambda _: plain(b"{}", f"{status} Odd")}, body)
+
+
+@pytest.mark.parametrize("text", ['{"a": NaN}', '{"a": [1e999]}', '{"a": -1' + "0" * 309 + "}"])
+def test_what_could_not_be_written_again_is_not_read(text: str) -> None:
+    async def body(fake: Fake, upstream: Upstream) -> None:
+        with pytest.raises(UpstreamFault, match="no JSON"):
+            await upstream.ask("GET", "/x", ())
+        with pytest.raises(UpstreamFault, match="no JSON"):
+            parsed(Event("", text))
+        fake.answers["/x"] = lambda _: plain(text.encode(), "400 Bad Request")
+        with pytest.raises(UpstreamFault) as caught:
+            await upstream.ask("GET", "/x", ())
+        # Its words are told, and it is not passed on as it is.
+        assert (caught.value.status, caught.value.body) == (400, None)
+        assert text[:100] in caught.value.message
+
+    run({"/x": lambda _: plain(text.encode())}, body)
 
 
 def test_what_comes_at_once_goes_on_at_once_and_what_comes_before_a_fault_is_told() -> None:
