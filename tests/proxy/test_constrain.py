@@ -166,7 +166,19 @@ def test_tools_in_anthropics_form_reach_the_template_in_openais() -> None:
         ({"tools": {"a": 1}}, "invalid-tools", ""),
         ({"tools": [{"type": "function"}]}, "invalid-tool", "/0"),
         ({"parallel_tool_calls": "no"}, "invalid-option", "/parallel_tool_calls"),
+        (
+            {"tool_choice": {"type": "any", "disable_parallel_tool_use": "yes"}},
+            "invalid-option",
+            "/tool_choice/disable_parallel_tool_use",
+        ),
         ({"n": 2}, "proxy-choices", "/n"),
+        # The server tells the pieces of several in turns, and does not say of which they are.
+        ({"n_cmpl": 2}, "proxy-choices", "/n_cmpl"),
+        ({"stream": "true"}, "proxy-body", "/stream"),
+        ({"stream": 1}, "proxy-body", "/stream"),
+        ({"stop": 5}, "proxy-body", "/stop"),
+        ({"stop": ["a", 5]}, "proxy-body", "/stop"),
+        ({"stop": {"a": "b"}}, "proxy-body", "/stop"),
         ({"messages": "hi"}, "proxy-body", "/messages"),
         (
             {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]},
