@@ -7,6 +7,7 @@ than by bytes, so that these are counted first, and no body may have more than a
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections.abc import Iterator
 from typing import Any, Final
@@ -70,24 +71,26 @@ def parsed_body(data: bytes, headers: Headers) -> dict[str, Any]:
         raise RequestError.at("proxy-body", message)
     try:
         text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise _no_json(None) from None
+    try:
         body = read_value(text)
     except RecursionError:
         raise _too_deep() from None
-    except ValueError as error:
-        where = place_of_number(text) if isinstance(error, NoNumber) else _position(error)
-        place = "" if where is None else f", at character {where}"
-        message = f"the body is no JSON in UTF-8{place}"
-        raise RequestError.at("proxy-body", message) from None
-    if data.count(b"{") + data.count(b"[") > MAX_DEPTH:
-        _check_depth(body)
+    except NoNumber:
+        raise _no_json(place_of_number(text)) from None
+    except json.JSONDecodeError as error:
+        raise _no_json(error.pos) from None
     if not isinstance(body, dict):
         raise RequestError.at("proxy-body", "the body is no object")
+    if data.count(b"{") + data.count(b"[") > MAX_DEPTH:
+        _check_depth(body)
     return body
 
 
-def _position(error: ValueError) -> int | None:
-    where = getattr(error, "pos", None)
-    return where if isinstance(where, int) else None
+def _no_json(where: int | None) -> RequestError:
+    place = "" if where is None else f", at character {where}"
+    return RequestError.at("proxy-body", f"the body is no JSON in UTF-8{place}")
 
 
 def _check_depth(value: dict[str, Any]) -> None:

@@ -198,12 +198,16 @@ class Connection:
 
     def renewed(self) -> bool:
         """Ready for the next request? Not if the last one's answer has not been read to its end,
-        or the server closes the connection behind it."""
+        or the server closes the connection behind it, or has sent more than that answer: it would
+        be taken for the next one's."""
+        more, _ = self._http.trailing_data
+        if more or not self._stream.quiet:
+            return False
         if self._http.our_state is not h11.DONE or self._http.their_state is not h11.DONE:
             return False
         self._http.start_next_cycle()
         self._used = True
-        return not self._stream.ended
+        return True
 
     def close(self) -> None:
         """Close it at once, which stops the server's work if it is not done."""

@@ -49,7 +49,8 @@ def read_value(text: str) -> Any:
     """The value of a JSON text.
 
     Raises:
-        ValueError: it is none; with its `pos`, or :class:`NoNumber`.
+        JSONDecodeError: it is none.
+        NoNumber: one of its numbers is none.
         RecursionError: it nests too deep.
     """
     return _DECODER.decode(text)

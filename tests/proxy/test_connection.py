@@ -61,6 +61,20 @@ def test_a_kept_connection_that_the_server_has_closed_is_replaced(wait: float) -
     run({"/x": lambda _: [*OK, "close"]}, body)
 
 
+@pytest.mark.parametrize("more", [b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n{9}", b"\r\n"])
+@pytest.mark.parametrize("apart", [[], [0.05]])
+def test_what_comes_behind_an_answer_is_not_the_next_ones(more: bytes, apart: list[Any]) -> None:
+    async def body(fake: Fake, upstream: Upstream) -> None:
+        kept = Kept()
+        await asked(upstream, kept, False)
+        await asyncio.sleep(0.1)
+        (await asked(upstream, kept, True)).close()
+        assert fake.connections == 2
+
+    whole = OK if apart else [OK[0] + more]  # type: ignore[operator]
+    run({"/x": lambda _: [*whole, *apart, *([more] if apart else [])]}, body)
+
+
 @pytest.mark.parametrize(
     ("steps", "kind"),
     [
