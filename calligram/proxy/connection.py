@@ -23,6 +23,9 @@ Content: TypeAlias = bytes | AsyncIterator[bytes] | None
 _MAX_HEAD: Final = 100 * 1024
 """Bytes of the head of a response; more is none of a server that answers chats."""
 _STATUSES: Final = range(200, 600)
+_MOST_INTERIM: Final = 16
+"""Answers with a status below 200 before the one that counts: a server that sends nothing else is
+never silent, and would be waited for without end."""
 _OTHER_ADDRESS: Final = 0.25
 """Seconds after which a name's next address is tried as well (RFC 8305)."""
 
@@ -138,7 +141,7 @@ class Connection:
             pass  # A server that has read enough may have answered all the same.
 
     async def _answered(self) -> Response:
-        while True:
+        for _ in range(_MOST_INTERIM + 1):
             event = await self._next()
             if isinstance(event, h11.Response):
                 if event.status_code not in _STATUSES:
@@ -148,6 +151,7 @@ class Connection:
                 return Response(event.status_code, headers, self.part, self.close)
             if not isinstance(event, h11.InformationalResponse) or event.status_code == 101:
                 raise UpstreamFault("broke-off", "the server broke off its answer", 502)
+        raise garbage(f"more than {_MOST_INTERIM} answers that are only interim")
 
     async def _write(self, data: bytes) -> None:
         if data:

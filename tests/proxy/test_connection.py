@@ -116,6 +116,21 @@ def test_a_status_that_http_has_not_is_a_fault(status: int) -> None:
     run({"/x": lambda _: plain(b"{}", f"{status} Odd")}, body)
 
 
+@pytest.mark.parametrize(("count", "ends"), [(16, True), (17, False)])
+def test_interim_answers_are_passed_over_but_not_without_end(count: int, ends: bool) -> None:
+    interim = b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
+
+    async def body(fake: Fake, upstream: Upstream) -> None:
+        if ends:
+            assert await upstream.ask("GET", "/x", ()) == {"a": 1}
+            return
+        with pytest.raises(UpstreamFault, match="interim") as caught:
+            await upstream.ask("GET", "/x", ())
+        assert caught.value.kind == "garbage"
+
+    run({"/x": lambda _: [interim * count, *OK]}, body)
+
+
 @pytest.mark.parametrize("text", ['{"a": NaN}', '{"a": [1e999]}', '{"a": -1' + "0" * 309 + "}"])
 def test_what_could_not_be_written_again_is_not_read(text: str) -> None:
     async def body(fake: Fake, upstream: Upstream) -> None:
