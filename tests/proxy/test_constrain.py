@@ -230,6 +230,13 @@ def test_a_schema_is_relaxed_or_its_tool_left_out_where_the_policy_says_so() -> 
         ({"visible": frozenset()}, {"tool_choice": "required"}, "completion"),
         ({"visible": frozenset(), "special": True}, {"tool_choice": "required"}, "chat"),
         ({"generation_prompt": None}, {"tool_choice": "required"}, "completion"),
+        # Thoughts that the usual prompt opens, and that behind these messages may not.
+        (
+            {"chat_template": "{{ x }}<think>", "generation_prompt": "<a><think>\n"},
+            {"tool_choice": "required", "messages": [{"role": "system", "content": "/no_think"}]},
+            "completion",
+        ),
+        ({"chat_template": None}, {"tool_choice": "required"}, "completion"),
     ],
 )
 def test_the_chat_route_needs_proof(
