@@ -41,6 +41,11 @@ class Busy(Exception):
     """All processes are at work for longer than anybody should wait."""
 
 
+def patience(seconds: float) -> float:
+    """How long to wait for others' compiles, which take `seconds` each at most."""
+    return 2 * seconds + 1
+
+
 class CompilePool:
     """A number of processes.
 
@@ -72,7 +77,7 @@ class CompilePool:
         """
         data = pickle.dumps(order)  # What fails here must not end a process.
         try:
-            async with asyncio.timeout(2 * self._seconds + 1):
+            async with asyncio.timeout(patience(self._seconds)):
                 process = await self._idle.get()
         except TimeoutError:
             raise Busy("too many grammars are being compiled") from None
