@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ..compiler.origin import Origin
+from .completion import is_stop
 from .request import RequestError
 
 _OWN: Final = frozenset((
@@ -41,8 +42,11 @@ def chat_request(body: Mapping[str, Any]) -> dict[str, Any]:
     for key in ("tools", "tool_choice"):
         if body.get(key) is not None:
             made[key] = body[key]
-    if body.get("stop_sequences") is not None:
-        made["stop"] = body["stop_sequences"]
+    stop = body.get("stop_sequences")
+    if stop is not None:
+        if not is_stop(stop):
+            raise _misshapen("`stop_sequences` is a list of texts", Origin("/stop_sequences"))
+        made["stop"] = stop
     thinking = body.get("thinking")
     if isinstance(thinking, Mapping) and "type" in thinking:
         wanted = thinking["type"] != "disabled"

@@ -9,16 +9,21 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections.abc import Iterator
 from typing import Any, Final
 
 from .connection import Headers
 from .request import RequestError
+from .strict_json import NoNumber, place_of_number, read_value
 
 LARGE: Final = 2**17
 """Bytes of a body from which on others get their turn while it is read."""
 _VALUES: Final = re.compile(rb'[,{\[]|"(?:[^"\\]+|\\.)*"?', re.DOTALL)
 """What begins a value or stands before one, and strings, in which nothing is counted."""
 _AT_ONCE: Final = 5_000
+MAX_DEPTH: Final = 800
+"""Objects and arrays in each other. Writing a value takes a frame of the stack for each, as reading
+does, and where a request goes on its way it has fewer left than here."""
 
 
 class TooManyValues(Exception):
@@ -65,14 +70,42 @@ def parsed_body(data: bytes, headers: Headers) -> dict[str, Any]:
         message = "bodies that are compressed are not taken"
         raise RequestError.at("proxy-body", message)
     try:
-        body = json.loads(data.decode("utf-8"))
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise _no_json(None) from None
+    try:
+        body = read_value(text)
     except RecursionError:
-        raise RequestError.at("text-too-deep", "the body nests too deep") from None
-    except ValueError as error:
-        where = getattr(error, "pos", None)
-        place = "" if where is None else f", at character {where}"
-        message = f"the body is no JSON in UTF-8{place}"
-        raise RequestError.at("proxy-body", message) from None
+        raise _too_deep() from None
+    except NoNumber:
+        raise _no_json(place_of_number(text)) from None
+    except json.JSONDecodeError as error:
+        raise _no_json(error.pos) from None
     if not isinstance(body, dict):
         raise RequestError.at("proxy-body", "the body is no object")
+    if data.count(b"{") + data.count(b"[") > MAX_DEPTH:
+        _check_depth(body)
     return body
+
+
+def _no_json(where: int | None) -> RequestError:
+    place = "" if where is None else f", at character {where}"
+    return RequestError.at("proxy-body", f"the body is no JSON in UTF-8{place}")
+
+
+def _check_depth(value: dict[str, Any]) -> None:
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH):
+        level = [inner for one in level for inner in _inside(one)]
+        if not level:
+            return
+    raise _too_deep()
+
+
+def _inside(value: Any) -> Iterator[Any]:
+    inner = value.values() if isinstance(value, dict) else value
+    return (one for one in inner if isinstance(one, (dict, list)))
+
+
+def _too_deep() -> RequestError:
+    return RequestError.at("text-too-deep", f"the body nests deeper than {MAX_DEPTH} levels")

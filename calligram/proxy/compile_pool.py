@@ -41,6 +41,11 @@ class Busy(Exception):
     """All processes are at work for longer than anybody should wait."""
 
 
+def patience(seconds: float) -> float:
+    """How long to wait for others' compiles, which take `seconds` each at most."""
+    return 2 * seconds + 1
+
+
 class CompilePool:
     """A number of processes.
 
@@ -70,15 +75,16 @@ class CompilePool:
             CompileDied: the process ended (code ``proxy-compile-died``).
             Busy: no process was free for twice the time of one compile.
         """
+        data = pickle.dumps(order)  # What fails here must not end a process.
         try:
-            async with asyncio.timeout(2 * self._seconds + 1):
+            async with asyncio.timeout(patience(self._seconds)):
                 process = await self._idle.get()
         except TimeoutError:
             raise Busy("too many grammars are being compiled") from None
         reply: Reply
         try:
             async with asyncio.timeout(self._seconds):
-                reply = pickle.loads(await _ask(process, pickle.dumps(order)))
+                reply = pickle.loads(await _ask(process, data))
         except TimeoutError:
             self._replace(process)
             message = f"the grammar takes more than {self._seconds:g} seconds to compile"

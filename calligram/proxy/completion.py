@@ -7,6 +7,7 @@ here, and what would change the form of its answer is left out.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import NoneType
 from typing import Any, Final
 
 from ..compiler.origin import Origin, Problem
@@ -90,17 +91,31 @@ def prompt_added(data: bytes, prompt: str) -> bytes:
     return data[:-1] + b',"prompt":' + json_bytes(prompt) + b"}"
 
 
+def is_stop(value: object) -> bool:
+    """Are these words to stop at? The server leaves out in silence what is none."""
+    if value is None or isinstance(value, str):
+        return True
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
 def check_body(body: Mapping[str, Any]) -> None:
     """Refuse what a constrained answer cannot give.
 
     Raises:
-        RequestError: several choices, log probabilities, pictures or sounds, no messages; each at
-            its place.
+        RequestError: several choices, log probabilities, pictures or sounds, no messages, a
+            ``stream`` or ``stop`` that is none; each at its place.
     """
     problems = []
-    if body.get("n") not in (None, 1):
-        message = "a constrained answer is one choice; `n` must be 1"
-        problems.append(Problem("proxy-choices", message, Origin("/n")))
+    for name in ("n", "n_cmpl"):  # The latter is llama-server's own, on all its routes.
+        if body.get(name) not in (None, 1):
+            message = f"a constrained answer is one choice; `{name}` must be 1"
+            problems.append(Problem("proxy-choices", message, Origin(f"/{name}")))
+    if not isinstance(body.get("stream", False), (bool, NoneType)):
+        problems.append(Problem("proxy-body", "`stream` is true or false", Origin("/stream")))
+    if not is_stop(body.get("stop")):
+        problems.append(
+            Problem("proxy-body", "`stop` is a text or a list of texts", Origin("/stop"))
+        )
     if body.get("logprobs") or body.get("top_logprobs"):
         message = "a constrained answer comes without log probabilities"
         place = Origin("/logprobs" if body.get("logprobs") else "/top_logprobs")

@@ -15,13 +15,17 @@ from typing import Any, Final, TypeAlias
 
 import h11
 
-from .pieces import UpstreamFault
+from .pieces import UpstreamFault, garbage
 from .stream import Stream
 
 Headers: TypeAlias = Sequence[tuple[bytes, bytes]]
 Content: TypeAlias = bytes | AsyncIterator[bytes] | None
 _MAX_HEAD: Final = 100 * 1024
 """Bytes of the head of a response; more is none of a server that answers chats."""
+_STATUSES: Final = range(200, 600)
+_MOST_INTERIM: Final = 16
+"""Answers with a status below 200 before the one that counts: a server that sends nothing else is
+never silent, and would be waited for without end."""
 _OTHER_ADDRESS: Final = 0.25
 """Seconds after which a name's next address is tried as well (RFC 8305)."""
 
@@ -137,13 +141,17 @@ class Connection:
             pass  # A server that has read enough may have answered all the same.
 
     async def _answered(self) -> Response:
-        while True:
+        for _ in range(_MOST_INTERIM + 1):
             event = await self._next()
             if isinstance(event, h11.Response):
+                if event.status_code not in _STATUSES:
+                    # RFC 9110, section 15: not to be sent on, and none can be sent.
+                    raise garbage(f"the status {event.status_code}, which HTTP has not")
                 headers = list(event.headers.raw_items())
                 return Response(event.status_code, headers, self.part, self.close)
             if not isinstance(event, h11.InformationalResponse) or event.status_code == 101:
                 raise UpstreamFault("broke-off", "the server broke off its answer", 502)
+        raise garbage(f"more than {_MOST_INTERIM} answers that are only interim")
 
     async def _write(self, data: bytes) -> None:
         if data:
@@ -194,12 +202,16 @@ class Connection:
 
     def renewed(self) -> bool:
         """Ready for the next request? Not if the last one's answer has not been read to its end,
-        or the server closes the connection behind it."""
+        or the server closes the connection behind it, or has sent more than that answer: it would
+        be taken for the next one's."""
+        more, _ = self._http.trailing_data
+        if more or not self._stream.quiet:
+            return False
         if self._http.our_state is not h11.DONE or self._http.their_state is not h11.DONE:
             return False
         self._http.start_next_cycle()
         self._used = True
-        return not self._stream.ended
+        return True
 
     def close(self) -> None:
         """Close it at once, which stops the server's work if it is not done."""

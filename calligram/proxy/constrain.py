@@ -194,6 +194,9 @@ def plan_request(
         and not spec.prefill
         and capabilities.shows(spec)
         and capabilities.generation_prompt is not None
+        # Where the model may think, a message ("/no_think") or a tool's result can make the
+        # template end otherwise, and only the prompt itself says how.
+        and not capabilities.may_think(spec)
         and ends_as_usual(body)
         # That route does not say at which word an answer stopped.
         and not body.get("stop")

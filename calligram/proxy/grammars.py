@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ..compiler.errors import CalligramError
-from .compile_pool import Compiler
+from .compile_pool import Busy, Compiler
 from .prepared import Order, Prepared, unpacked
 
 _ERROR_BYTES: Final = 4096
@@ -52,12 +52,14 @@ class Grammars:
     Args:
         most: how many are kept, and `most_bytes` of them.
         a_client: how many one client may have compiled at once.
+        patience: seconds that one may wait for a turn of his.
     """
 
     pool: Compiler
     most: int
     most_bytes: int
     a_client: int
+    patience: float
     hits: int = 0
     misses: int = 0
     size: int = 0
@@ -104,7 +106,7 @@ class Grammars:
 
         Raises:
             CalligramError: what is wrong with it; kept too, so that it costs once.
-            Busy: see :class:`CompilePool`.
+            Busy: he, or everybody, has too many being compiled.
         """
         if (found := self.at_hand(order)) is not None:
             return found
@@ -127,8 +129,7 @@ class Grammars:
     async def _compile(self, order: Order, digest: bytes, client: tuple[str, ...]) -> Prepared:
         try:
             async with contextlib.AsyncExitStack() as turns:
-                for name in client:
-                    await turns.enter_async_context(self._turn(name))
+                await self._take_turns(turns, client)
                 data = await self.pool.compile(order)
             made = await asyncio.to_thread(_made, data)
         except CalligramError as error:
@@ -136,6 +137,14 @@ class Grammars:
             raise
         self._keep(digest, made, made.size)
         return made
+
+    async def _take_turns(self, turns: contextlib.AsyncExitStack, client: tuple[str, ...]) -> None:
+        try:
+            async with asyncio.timeout(self.patience):
+                for name in client:
+                    await turns.enter_async_context(self._turn(name))
+        except TimeoutError:
+            raise Busy("too many grammars of one client are being compiled") from None
 
     @contextlib.asynccontextmanager
     async def _turn(self, name: str) -> AsyncIterator[None]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from .answer import Stop
 from .sse import Event
+from .strict_json import read_value
 
 
 class UpstreamFault(Exception):
@@ -79,7 +79,7 @@ def parsed(event: Event) -> dict[str, Any]:
         UpstreamFault: it is none, or an error.
     """
     try:
-        value = json.loads(event.data)
+        value = read_value(event.data)
     except (ValueError, RecursionError):
         raise garbage(f"an event that is no JSON: {event.data[:40]!r}") from None
     if not isinstance(value, dict):

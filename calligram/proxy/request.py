@@ -133,19 +133,22 @@ def has_schema(entry: Mapping[str, Any], kind: str) -> bool:
 
 
 def _parallel(body: Mapping[str, Any], policy: Policy) -> bool:
-    parallel = body.get("parallel_tool_calls")
-    if parallel is None:
-        choice = body.get("tool_choice")
-        if isinstance(choice, Mapping) and choice.get("disable_parallel_tool_use") is True:
-            return False
-        return policy.parallel_tool_calls
-    if not isinstance(parallel, bool):
-        raise RequestError.at(
-            "invalid-option",
-            "parallel_tool_calls is true or false",
-            Origin("/parallel_tool_calls"),
-        )
-    return parallel
+    parallel = _flag(body, "parallel_tool_calls", "")
+    if parallel is not None:
+        return parallel
+    choice = body.get("tool_choice")
+    single = None
+    if isinstance(choice, Mapping):
+        single = _flag(choice, "disable_parallel_tool_use", "/tool_choice")
+    return policy.parallel_tool_calls and not single
+
+
+def _flag(given: Mapping[str, Any], key: str, place: str) -> bool | None:
+    value = given.get(key)
+    if value is None or isinstance(value, bool):
+        return value
+    message = f"{key} is true or false"
+    raise RequestError.at("invalid-option", message, Origin(f"{place}/{key}"))
 
 
 def brings_own_grammar(body: Mapping[str, Any]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .compile_pool import CompilePool, Compiler
+from .compile_pool import CompilePool, Compiler, patience
 from .grammars import Grammars
 from .knowledge import Knowledge
 from .log import Log
@@ -68,6 +68,7 @@ def make_service(
         settings.cache_grammars,
         settings.cache_bytes,
         max(1, settings.compile_workers - 1),
+        patience(settings.compile_seconds),
     )
     knowledge = Knowledge(upstream, settings.dialect, settings.upstream_special)
     log = log or Log(style=settings.log)

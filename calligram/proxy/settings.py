@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import tomllib
@@ -40,7 +41,10 @@ class Settings(BaseModel):
         description="How the model writes calls: a shipped dialect's id, a spec file, or auto, "
         "which asks the server for its chat template.",
     )
-    host: str = Field(default="127.0.0.1", description="The address to listen at.")
+    # Empty, as an unset variable of a shell's leaves it, it would be every address there is.
+    host: Annotated[str, Field(min_length=1)] = Field(
+        default="127.0.0.1", description="The address to listen at; 0.0.0.0 are all."
+    )
     port: Annotated[int, Field(ge=0, le=65535)] = Field(
         default=8088, description="The port to listen at; 0 takes a free one."
     )
@@ -88,7 +92,9 @@ class Settings(BaseModel):
     compile_seconds: Seconds = Field(
         default=5.0, description="The longest that one grammar may take to compile."
     )
-    compile_workers: Count = Field(default=2, description="Processes that compile grammars.")
+    compile_workers: Annotated[int, Field(ge=1, le=1024)] = Field(
+        default=2, description="Processes that compile grammars."
+    )
     cache_grammars: Count = Field(default=128, description="Grammars kept.")
     cache_bytes: Count = Field(default=64 * 2**20, description="Bytes of grammars kept.")
     connect_seconds: Seconds = Field(
@@ -268,11 +274,11 @@ def _typed(text: str, annotation: Any) -> Any:
         return {"1": True, "true": True, "0": False, "false": False}.get(text.lower(), text)
     if annotation == dict[str, Count]:
         return parse_bounds(text)
-    try:
-        # The other types are texts and numbers.
-        return text if annotation is str else float(text) if "." in text else int(text)
-    except ValueError:
-        return text
+    # The other types are texts and numbers.
+    for kind in () if annotation is str else (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    return text
 
 
 def parse_bounds(text: str) -> Any:

@@ -62,8 +62,9 @@ class EventReader:
                 except NoEvents as error:
                     error.before = found
                     raise
-            elif self._data or self._name:
-                found.append(Event(self._name, "\n".join(self._data)))
+            else:
+                if self._data:  # A name alone is no event.
+                    found.append(Event(self._name, "\n".join(self._data)))
                 self._name, self._data, self._size = "", [], 0
         if self._size + len(self._rest) > MAX_EVENT:
             raise NoEvents(f"an event of more than {MAX_EVENT:,} bytes", found)

@@ -73,9 +73,9 @@ class Stream(asyncio.Protocol):
             self._waiting = None
 
     @property
-    def ended(self) -> bool:
-        """The server has sent all that it will."""
-        return self._ended
+    def quiet(self) -> bool:
+        """All that has come was read, and the server may send more."""
+        return not self._come and not self._ended
 
     async def read(self) -> bytes:
         """What has come, as soon as there is something; b"" at the end.

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import ssl
 from collections.abc import AsyncIterator, Callable
@@ -14,6 +13,7 @@ from urllib.parse import urlsplit
 from .connection import Address, Connection, Content, Headers, Response, Stale
 from .pieces import fault_of, garbage
 from .sse import Event, EventReader, NoEvents, json_bytes
+from .strict_json import read_value
 
 HOP_BY_HOP: Final = frozenset((
     b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"te", b"trailer",
@@ -250,7 +250,7 @@ class Upstream:
 def _json(data: bytes) -> Any:
     """The value; None if it is no JSON."""
     try:
-        return json.loads(data)
+        return read_value(data.decode("utf-8"))
     except (ValueError, RecursionError):
         return None
 

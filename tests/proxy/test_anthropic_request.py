@@ -116,6 +116,8 @@ def test_thinking_is_asked_of_the_template_and_a_format_is_the_clients_own() -> 
             "/messages/0/content/0/name",
         ),
         ([], {"system": [{"type": "image"}]}, "/system/0"),
+        ([], {"stop_sequences": ["a", 3]}, "/stop_sequences"),
+        ([], {"stop_sequences": {"a": 3}}, "/stop_sequences"),
     ],
 )
 def test_what_has_another_form_is_refused_at_its_place(

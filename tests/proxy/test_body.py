@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calligram.proxy.body import TooManyValues, read_object
+from calligram.proxy.body import MAX_DEPTH, TooManyValues, parsed_body, read_object
+from calligram.proxy.request import RequestError
 from tests.proxy.fakes import Fake, Proxy
 from tests.proxy.test_serving import GOOD, run, says
 from tests.proxy.tools import request
@@ -43,6 +44,58 @@ def test_values_are_counted_and_not_what_strings_hold(value: dict[str, Any], asc
     if count > 1:
         with pytest.raises(TooManyValues):
             asyncio.run(read_object(data, [], count - 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ('{"a": NaN}', 6),
+        ('{"NaN": "NaN, \\" 1e999", "b": [0, -Infinity]}', 34),
+        ('{"a": 1e308, "b": 1e999}', 18),
+        ('{"a": -1' + "0" * 309 + "}", 6),
+        ('{"a": 1' + "0" * 5000 + "}", 6),
+        ('{"a": tru}', 6),
+    ],
+)
+def test_a_number_that_the_server_cannot_read_is_refused_at_its_place(text: str, at: int) -> None:
+    """Written again it would be no JSON: `NaN`, `Infinity`."""
+    with pytest.raises(RequestError, match=f"at character {at}$") as caught:
+        parsed_body(text.encode(), [])
+    assert caught.value.problems[0].code == "proxy-body"
+
+
+def test_numbers_that_a_double_holds_are_read_as_they_are() -> None:
+    whole = 10**308
+    assert parsed_body(f'{{"a": {whole}, "b": -1.5e-7}}'.encode(), []) == {"a": whole, "b": -1.5e-7}
+
+
+@pytest.mark.parametrize(("opens", "closes"), [("[", "]"), ('{"a":', "}"), ('[{"a":', "}]")])
+def test_a_body_that_nests_too_deep_is_refused(opens: str, closes: str) -> None:
+    def nested(levels: int) -> bytes:
+        times, one = divmod(levels - 1, len(closes))
+        inner = "[" * one + "]" * one
+        return ('{"x":' + opens * times + (inner or "0") + closes * times + "}").encode()
+
+    assert parsed_body(nested(MAX_DEPTH), [])
+    for levels in (MAX_DEPTH + 1, MAX_DEPTH + 2, 100_000):
+        with pytest.raises(RequestError) as caught:
+            parsed_body(nested(levels), [])
+        assert caught.value.problems[0].code == "text-too-deep"
+
+
+def test_what_nests_as_deep_as_may_be_goes_all_the_way() -> None:
+    """To the server, and into the log; a request that cannot is refused and not broken off."""
+    inner = json.loads("[" * (MAX_DEPTH - 3) + "]" * (MAX_DEPTH - 3))
+
+    async def body(fake: Fake, proxy: Proxy) -> None:
+        message = {"role": "user", "content": "x", "z": inner}
+        assert (await proxy.chat(request(messages=[message]))).status_code == 200
+        (record,) = await proxy.records(1)
+        assert record["messages"] == [message]
+        choice = {"type": "auto", "z": inner}
+        assert (await proxy.chat(request(tool_choice=choice))).status_code in (200, 400)
+
+    run(body, says(GOOD), log_text=True)
 
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/messages"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -52,6 +53,27 @@ def test_a_process_compiles_and_says_what_is_wrong() -> None:
             assert [p.code for p in caught.value.problems] == ["unknown-type"]
             assert caught.value.problems[0].origin.tool == "a"
             assert unpacked(await pool.compile(order())).text == made.text
+        finally:
+            await pool.close()
+
+    asyncio.run(body())
+
+
+def test_an_order_that_cannot_be_sent_costs_no_process() -> None:
+    """Otherwise small requests of one client would keep all processes starting."""
+
+    async def body() -> None:
+        pool = CompilePool(1, 10.0)
+        await pool.start()
+        try:
+            deep: Any = {"type": "auto"}
+            for _ in range(5000):
+                deep = {"type": "auto", "x": deep}
+            await pool.compile(order())
+            with pytest.raises(RecursionError):
+                await pool.compile(replace(order(), choice=deep))
+            async with asyncio.timeout(0.5):  # A new process takes longer to start.
+                await pool.compile(order())
         finally:
             await pool.close()
 
@@ -169,7 +191,7 @@ class Counting(Here):
 def test_a_grammar_is_compiled_once_however_many_ask_and_some_leave() -> None:
     async def body() -> None:
         pool = Counting()
-        kept = Grammars(pool, 10, 10**9, 1)
+        kept = Grammars(pool, 10, 10**9, 1, 60.0)
         asks = [asyncio.create_task(kept.get(order(), ("a",))) for _ in range(5)]
         await asyncio.sleep(0.01)
         asks[0].cancel()
@@ -188,12 +210,12 @@ def test_a_grammar_is_compiled_once_however_many_ask_and_some_leave() -> None:
 def test_grammars_are_bounded_in_number_and_bytes() -> None:
     async def body() -> None:
         orders = [order([{"name": f"t{n}"}]) for n in range(6)]
-        few = Grammars(Here(), 3, 10**9, 1)
+        few = Grammars(Here(), 3, 10**9, 1, 60.0)
         for one in (*orders, orders[4]):
             await few.get(one, ("a",))
         assert (len(few), few.hits) == (3, 1)
         size = (await few.get(orders[5], ("a",))).prepared.size
-        small = Grammars(Here(), 100, 2 * size + size // 2, 1)
+        small = Grammars(Here(), 100, 2 * size + size // 2, 1, 60.0)
         for one in orders:
             await small.get(one, ("a",))
         assert len(small) == 2 and small.size == 2 * size
@@ -206,12 +228,37 @@ def test_one_client_cannot_have_all_processes() -> None:
 
     async def body() -> None:
         pool = Counting()
-        kept = Grammars(pool, 100, 10**9, 2)
+        kept = Grammars(pool, 100, 10**9, 2, 60.0)
         orders = [order([{"name": f"t{n}"}]) for n in range(6)]
         await asyncio.gather(*(kept.get(o, (f"key {n}", "one")) for n, o in enumerate(orders)))
         assert pool.most == 2
         more = [order([{"name": f"u{n}"}]) for n in range(6)]
         await asyncio.gather(*(kept.get(o, (str(n),)) for n, o in enumerate(more)))
         assert pool.most > 2
+
+    asyncio.run(body())
+
+
+def test_who_waits_too_long_for_a_turn_is_told() -> None:
+    """One who has many compiled, or others that cannot be told from him, wait with a limit."""
+
+    class Endless(Here):
+        async def compile(self, order: Order) -> bytes:
+            await asyncio.sleep(60)
+            return b""
+
+    async def body() -> None:
+        kept = Grammars(Endless(), 100, 10**9, 1, 0.1)
+        first = asyncio.create_task(kept.get(order([{"name": "a"}]), ("key", "one")))
+        await asyncio.sleep(0.01)
+        async with asyncio.timeout(5):
+            with pytest.raises(Busy):
+                await kept.get(order([{"name": "b"}]), ("other key", "one"))
+        assert not first.done()
+        kept.pool = Here()
+        # Another has turns, and so has the first one's other address: none was lost in waiting.
+        await kept.get(order([{"name": "b"}]), ("other key", "two"))
+        await kept.close()
+        await asyncio.gather(first, return_exceptions=True)
 
     asyncio.run(body())

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from calligram.proxy.connection import Response
-from calligram.proxy.pieces import UpstreamFault
+from calligram.proxy.pieces import UpstreamFault, parsed
+from calligram.proxy.sse import Event
 from calligram.proxy.upstream import Kept, Upstream, read_whole
 from tests.proxy.fakes import EVENTS, Asked, Fake, as_json, chunk, piece, plain, running
 
@@ -60,6 +61,20 @@ def test_a_kept_connection_that_the_server_has_closed_is_replaced(wait: float) -
     run({"/x": lambda _: [*OK, "close"]}, body)
 
 
+@pytest.mark.parametrize("more", [b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n{9}", b"\r\n"])
+@pytest.mark.parametrize("apart", [[], [0.05]])
+def test_what_comes_behind_an_answer_is_not_the_next_ones(more: bytes, apart: list[Any]) -> None:
+    async def body(fake: Fake, upstream: Upstream) -> None:
+        kept = Kept()
+        await asked(upstream, kept, False)
+        await asyncio.sleep(0.1)
+        (await asked(upstream, kept, True)).close()
+        assert fake.connections == 2
+
+    whole = OK if apart else [OK[0] + more]  # type: ignore[operator]
+    run({"/x": lambda _: [*whole, *apart, *([more] if apart else [])]}, body)
+
+
 @pytest.mark.parametrize(
     ("steps", "kind"),
     [
@@ -87,6 +102,50 @@ def test_what_the_server_does_wrong_is_a_fault(steps: list[Any], kind: str) -> N
         assert len(fake.asked) == 2 + (steps in (["close"], ["abort"]))
 
     run({"/x": lambda _: OK}, body)
+
+
+@pytest.mark.parametrize("status", [600, 799, 999])
+def test_a_status_that_http_has_not_is_a_fault(status: int) -> None:
+    """It could not be sent on."""
+
+    async def body(fake: Fake, upstream: Upstream) -> None:
+        with pytest.raises(UpstreamFault) as caught:
+            await upstream.send("GET", b"/x", ())
+        assert (caught.value.kind, caught.value.status) == ("garbage", 502)
+
+    run({"/x": lambda _: plain(b"{}", f"{status} Odd")}, body)
+
+
+@pytest.mark.parametrize(("count", "ends"), [(16, True), (17, False)])
+def test_interim_answers_are_passed_over_but_not_without_end(count: int, ends: bool) -> None:
+    interim = b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
+
+    async def body(fake: Fake, upstream: Upstream) -> None:
+        if ends:
+            assert await upstream.ask("GET", "/x", ()) == {"a": 1}
+            return
+        with pytest.raises(UpstreamFault, match="interim") as caught:
+            await upstream.ask("GET", "/x", ())
+        assert caught.value.kind == "garbage"
+
+    run({"/x": lambda _: [interim * count, *OK]}, body)
+
+
+@pytest.mark.parametrize("text", ['{"a": NaN}', '{"a": [1e999]}', '{"a": -1' + "0" * 309 + "}"])
+def test_what_could_not_be_written_again_is_not_read(text: str) -> None:
+    async def body(fake: Fake, upstream: Upstream) -> None:
+        with pytest.raises(UpstreamFault, match="no JSON"):
+            await upstream.ask("GET", "/x", ())
+        with pytest.raises(UpstreamFault, match="no JSON"):
+            parsed(Event("", text))
+        fake.answers["/x"] = lambda _: plain(text.encode(), "400 Bad Request")
+        with pytest.raises(UpstreamFault) as caught:
+            await upstream.ask("GET", "/x", ())
+        # Its words are told, and it is not passed on as it is.
+        assert (caught.value.status, caught.value.body) == (400, None)
+        assert text[:100] in caught.value.message
+
+    run({"/x": lambda _: plain(text.encode())}, body)
 
 
 def test_what_comes_at_once_goes_on_at_once_and_what_comes_before_a_fault_is_told() -> None:

@@ -166,7 +166,19 @@ def test_tools_in_anthropics_form_reach_the_template_in_openais() -> None:
         ({"tools": {"a": 1}}, "invalid-tools", ""),
         ({"tools": [{"type": "function"}]}, "invalid-tool", "/0"),
         ({"parallel_tool_calls": "no"}, "invalid-option", "/parallel_tool_calls"),
+        (
+            {"tool_choice": {"type": "any", "disable_parallel_tool_use": "yes"}},
+            "invalid-option",
+            "/tool_choice/disable_parallel_tool_use",
+        ),
         ({"n": 2}, "proxy-choices", "/n"),
+        # The server tells the pieces of several in turns, and does not say of which they are.
+        ({"n_cmpl": 2}, "proxy-choices", "/n_cmpl"),
+        ({"stream": "true"}, "proxy-body", "/stream"),
+        ({"stream": 1}, "proxy-body", "/stream"),
+        ({"stop": 5}, "proxy-body", "/stop"),
+        ({"stop": ["a", 5]}, "proxy-body", "/stop"),
+        ({"stop": {"a": "b"}}, "proxy-body", "/stop"),
         ({"messages": "hi"}, "proxy-body", "/messages"),
         (
             {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]},
@@ -218,6 +230,13 @@ def test_a_schema_is_relaxed_or_its_tool_left_out_where_the_policy_says_so() -> 
         ({"visible": frozenset()}, {"tool_choice": "required"}, "completion"),
         ({"visible": frozenset(), "special": True}, {"tool_choice": "required"}, "chat"),
         ({"generation_prompt": None}, {"tool_choice": "required"}, "completion"),
+        # Thoughts that the usual prompt opens, and that behind these messages may not.
+        (
+            {"chat_template": "{{ x }}<think>", "generation_prompt": "<a><think>\n"},
+            {"tool_choice": "required", "messages": [{"role": "system", "content": "/no_think"}]},
+            "completion",
+        ),
+        ({"chat_template": None}, {"tool_choice": "required"}, "completion"),
     ],
 )
 def test_the_chat_route_needs_proof(

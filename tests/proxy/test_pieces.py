@@ -18,6 +18,7 @@ STREAM = (
     b"event: x\r\ndata: 1\r\ndata: 2\r\nid: 7\r\n\r\n"
     b'error: {"code": 500}\n\n'
     b"data\n\n"
+    b"event: ping\n\n"
     b"data: [DONE]\n\n"
 )
 EVENTS = [

@@ -43,6 +43,9 @@ def test_a_file_may_have_its_keys_at_the_top(tmp_path: Path) -> None:
     [
         ({}, {}, "setting-missing", None),
         ({"upstream": "localhost:80"}, {}, "setting-value", "--upstream"),
+        # It would be all addresses.
+        ({**UP, "host": ""}, {}, "setting-value", "--host"),
+        ({**UP, "compile_workers": 10**9}, {}, "setting-value", "--compile-workers"),
         ({"upstream": "http://a/?b"}, {}, "setting-value", "--upstream"),
         ({**UP, "port": 70000}, {}, "setting-value", "--port"),
         (UP, {"CALLIGRAM_PORT": "x"}, "setting-value", "environment variable CALLIGRAM_PORT"),
@@ -63,6 +66,12 @@ def test_what_is_wrong_is_said_where_it_was_said(
     with pytest.raises(SettingsError) as caught:
         load_settings(flags, None, environment)
     assert [(p.code, p.origin.file) for p in caught.value.problems] == [(code, place)]
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("1e3", 1000.0), ("5", 5), ("0.5", 0.5)])
+def test_a_variable_is_any_number(text: str, seconds: float) -> None:
+    environment = {"CALLIGRAM_READ_SECONDS": text}
+    assert load_settings({"upstream": "http://a"}, None, environment).read_seconds == seconds
 
 
 @pytest.mark.parametrize(
