@@ -37,6 +37,7 @@ _NOT_TAKEN: Final = (
     "no call begins there: what marks one is missing, or it does not stand apart at the beginning "
     "of the message"
 )
+_UNREAD: Final = "behind it stands what is none of an object, or nothing"
 _NOT_OWN: Final = "the model may write another dialect than the one that is read"
 
 
@@ -100,8 +101,9 @@ def recover(
                 work -= longer.loose.at - at + 1
                 if more and _is_across(longer, whole, index, across):
                     attempt, calls = longer, more
-            if refused is not None and attempt.refused is not None:
-                refused.append(attempt.refused)
+            why = attempt.refused or (None if calls else _unread(attempt))
+            if refused is not None and why is not None:
+                refused.append(why)
             engulfed.failed(attempt, calls[-1].end if calls else at)
             if calls and engulfed.holds(calls[-1].end, end):
                 calls = []
@@ -118,6 +120,15 @@ def recover(
         if kept < end:
             left.append((kept, end))
     return found, left
+
+
+def _unread(attempt: Attempt) -> Refused | None:
+    """A call of an offered tool, begun as an object behind a marker, that cannot be read on."""
+    loose, marks = attempt.loose, attempt.marks
+    begun = marks.begun and marks.begun.match(loose.text, attempt.headed, loose.end)
+    if begun is None or not marks.is_marked(loose.text, attempt.start, begun.start()):
+        return None
+    return Refused(begun[1].decode(), (begun.start(), max(begun.end(), loose.at)), _UNREAD)
 
 
 def _is_across(attempt: Attempt, spans: Sequence[Span], index: int, across: int) -> bool:

@@ -89,6 +89,7 @@ class Marks:
         opener: what stands once before the calls, white space free; None: nothing.
         bare: how a call begins that nothing marks, and what it may have before it; None: markers
             stand before all calls.
+        begun: how a call as an object begins, up to the end of its name; None: there are no tools.
     """
 
     def __init__(self, spec: DialectSpec, names: Iterable[str]) -> None:
@@ -143,6 +144,9 @@ class Marks:
         self.opener = section_opener(spec)
         self._heads = tuple((s.section.open, s.head) for s in shapes(spec))
         self.bare = re.compile(_BARE % ((any_of(known),) * 2)) if bare and known else None
+        self.begun = (
+            re.compile(rb"[\s\[]*+%s(%s)[\"']" % (_NAMED, any_of(known))) if known else None
+        )
         self._begins = re.compile(rb"(?:%s)(?![\w-])|[\[({`]" % any_of(known))
         self._near = re.compile(_NEAR % ((any_of(known),) * 2))
         self._foreign = re.compile(_FOREIGN % {b"name": any_of(known)}) if known else None
