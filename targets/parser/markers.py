@@ -230,7 +230,10 @@ class Marks:
         return self._begins.match(begun) is not None
 
     def sure(self, text: bytearray, start: int, end: int) -> int:
-        """The end of a part, without what may yet become a marker."""
+        """The end of a part, without what may yet become a marker. What ends a whole marker may
+        begin another one: then the part goes on to the end."""
+        if self.first(text, start, end) is not None:
+            return end
         near = max(start, end - self._longest)
         found = self._part.search(text, near, end) if self._part else None
         return end if found is None else found.start()

@@ -34,3 +34,18 @@ def test_prose_about_a_marker_is_not_told() -> None:
     grammar = calligram.compile_tools(TOOLS, dialect="hermes-json", tool_choice="auto")
     result = parser.compile(grammar).parse(text)
     assert (result.content, result.problems, result.notices) == (text, (), ())
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 16, 200])
+def test_a_marker_that_ends_as_it_begins_is_held(step: int) -> None:
+    """A lenient stream tells nothing from the first marker in content on, however it is cut."""
+    # A whole marker, which is no call, before a call that breaks off.
+    text = '\uff5cDSML\uff5c<\uff5cDSML\uff5c calls>\n<\uff5cDSML\uff5c invoke name="write">\n<x'
+    grammar = calligram.compile_tools(TOOLS, dialect="deepseek-v41-dsml", tool_choice="auto")
+    stream = parser.compile(grammar).stream(lenient=True)
+    data = text.encode()
+    told = [d for at in range(0, len(data), step) for d in stream.feed(data[at : at + step])]
+    result = stream.close()
+    assert not told
+    assert [(d.kind, d.text) for d in stream.rest] == [("content", text)]
+    assert result.content == text
