@@ -180,7 +180,7 @@ RECOVERIES: Final[Codes] = {
     "other-spelling": "The call, or what stands behind it, is not quite as the dialect has it.",
     "other-shape": "The call is in another shape than the dialect's.",
     "python-escape": "A string has single quotes that are escaped, as in Python.",
-    "python-literal": "True, False or None.",
+    "python-literal": "True, False, None or a number as Python writes it.",
     "quoted-arguments": "The arguments are JSON in a string.",
     "single-quotes": "A string in single quotes.",
     "trailing-comma": "A comma with nothing behind it.",

@@ -1,4 +1,4 @@
-"""A model that writes another dialect than the one that is read: nothing of it passes in silence."""
+"""A model that writes another dialect than the one that is read: it does not pass in silence."""
 
 from __future__ import annotations
 
@@ -63,8 +63,9 @@ def test_each_dialects_calls_are_told_in_all_others(dialect: str) -> None:
 @pytest.mark.parametrize("dialect", calligram.dialects())
 def test_prose_that_names_tools_is_no_call(dialect: str) -> None:
     reader = parser.compile(grammar(dialect))
-    opening = grammar(dialect).dialect.content.open
+    spec = grammar(dialect).dialect
+    assert spec is not None
     for text in PROSE:
-        read = reader.parse(f"{opening}{text}")
+        read = reader.parse(f"{spec.content.open}{text}")
         assert not read.calls
         assert not read.notices, (text, read.notices)
